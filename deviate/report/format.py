@@ -81,8 +81,14 @@ def number(value: float, places: int | None) -> str:
     >>> number(93.4142, 2), number(-0.0004, 2), number(0.000000231, 9), number(1.5e9, -6)
     ('93.41', '0.00', '2.31e−7', '1.500e9')
     """
+    mantissa, exponent = digits(value, places)
+    return f"{mantissa}e{exponent}" if exponent else mantissa
+
+
+def digits(value: float, places: int | None) -> tuple[str, str]:
+    """The same as sign with digits, and power of ten; the latter is empty for most numbers."""
     if not math.isfinite(value):
-        return {math.inf: "inf", -math.inf: f"{MINUS}inf"}.get(value, "NaN")
+        return {math.inf: "inf", -math.inf: f"{MINUS}inf"}.get(value, "NaN"), ""
     if places is None:
         return _typographic(f"{value:.6g}")
     exponent = int(f"{value:e}".partition("e")[2]) if value else 0
@@ -98,13 +104,17 @@ def rough(value: float) -> str:
     ('1.2e−7', '0.034', '1234')
     """
     if value and math.isfinite(value) and abs(value) < 1e-3:
-        return _typographic(f"{value:.1e}")
+        return "e".join(_typographic(f"{value:.1e}"))
     return number(value, decimals(abs(value)) if value else 0)
 
 
 def signed(value: float, places: int | None) -> str:
     """The same with a plus sign, as differences are written; a rounded zero has none."""
-    text = number(value, places)
+    return plus(value, number(value, places))
+
+
+def plus(value: float, text: str) -> str:
+    """A positive value's text with its sign; one that is rounded to zero has none."""
     is_zero = not any(digit in text for digit in "123456789")
     return text if is_zero or value < 0 or not math.isfinite(value) else f"+{text}"
 
@@ -165,20 +175,25 @@ def duration(seconds: float) -> str:
     >>> duration(0.84), duration(12.3), duration(185), duration(93784)
     ('0.8 s', '12 s', '3 min 5 s', '1 d 2 h')
     """
+    return "".join(it if isinstance(it, str) else number(*it) for it in duration_parts(seconds))
+
+
+def duration_parts(seconds: float) -> tuple[str | tuple[float, int], ...]:
+    """The same as numbers with their decimals, and the units between them."""
     if not math.isfinite(seconds) or seconds < 0:
-        return "unknown"
+        return ("unknown",)
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return ((seconds, 1), " s")
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return ((whole, 0), " s")
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
+        return ((whole // 60, 0), " min ", (whole % 60, 0), " s")
     minutes = round(seconds / 60)
     if minutes < 24 * 60:
-        return f"{minutes // 60} h {minutes % 60} min"
+        return ((minutes // 60, 0), " h ", (minutes % 60, 0), " min")
     hours = round(seconds / 3600)
-    return f"{hours // 24} d {hours % 24} h"
+    return ((hours // 24, 0), " d ", (hours % 24, 0), " h")
 
 
 def instant(seconds_since_epoch: float) -> str:
@@ -208,12 +223,10 @@ def replicates(indices: tuple[int, ...]) -> str:
     return f"{'replicate' if len(indices) == 1 else 'replicates'} {', '.join(parts)}"
 
 
-def _typographic(text: str) -> str:
-    """A proper minus sign, no negative zero, short exponents."""
+def _typographic(text: str) -> tuple[str, str]:
+    """Digits and exponent with a proper minus sign, no negative zero, short exponents."""
     mantissa, _, exponent = text.partition("e")
     if mantissa.startswith("-"):
         has_digit = any(digit in mantissa for digit in "123456789")
         mantissa = MINUS + mantissa[1:] if has_digit else mantissa[1:]
-    if not exponent:
-        return mantissa
-    return f"{mantissa}e{str(int(exponent)).replace('-', MINUS)}"
+    return mantissa, str(int(exponent)).replace("-", MINUS) if exponent else ""

@@ -16,7 +16,7 @@ from studies import noisy_run, study, variant
 from deviate.model import Experiment, Findings, Series, Status
 from deviate.report import build_view
 from deviate.report.figures import page_figure
-from deviate.report.view import CurveGroup, CurvePlot
+from deviate.report.plots import CurveGroup, CurvePlot
 from deviate.stats import judge
 
 Scores = Sequence[float]

@@ -14,8 +14,7 @@ from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import bundle_of
 from deviate.report.figures.matrix import LIGHTEST, _cells
 from deviate.report.figures.thin import Line, line_of, thin
-from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot
-from deviate.report.view.stability import MatrixPlot
+from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
 from deviate.stats import judge
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,8 +14,8 @@ from schemas import schema_flaws
 from deviate.api import Results
 from deviate.model import Findings, Interval, Unavailable
 from deviate.report import build_view
+from deviate.report.document import Absent, Cell
 from deviate.report.forms.registry import RENDERERS, render
-from deviate.report.view import Cell
 
 TOLD = re.compile(
     r"NaN (?:at (?:the last )?step\b|first at steps? \d|outside the main loop|or infinite\b|in replicate)"
@@ -211,7 +211,7 @@ def _reasonless(value: object, place: str) -> Iterator[str]:
 
 def _reasonless_view(value: object, place: str) -> Iterator[str]:
     """Cells without text, and parts that are neither there nor excused."""
-    if isinstance(value, Cell):
+    if isinstance(value, Cell | Absent):
         yield from (f"an empty cell in {place}" for _ in [0] if not value.text.strip() and "matrix" not in place)
     elif isinstance(value, tuple):
         for item in value:

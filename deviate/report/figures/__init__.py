@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.figures.drawing import Plot as Plot
     from deviate.report.figures.drawing import drawing as drawing
     from deviate.report.figures.drawing import page_figure as page_figure
     from deviate.report.figures.pictures import page_svg as page_svg
@@ -17,7 +16,6 @@ load_on_first_use(
     __name__,
     {
         "deviate.report.figures.drawing": (
-            "Plot",
             "drawing",
             "page_figure",
         ),

@@ -7,7 +7,7 @@ from deviate.report.figures.panel import add_panel, new_figure
 from deviate.report.figures.reach import limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, diameter
-from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.plots import BreakdownPlot
 
 ROW, TOP, BOTTOM = 26, 28, 26
 

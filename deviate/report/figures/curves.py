@@ -13,7 +13,7 @@ from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import Line
-from deviate.report.view import CurvePlot
+from deviate.report.plots import CurvePlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 14, 28
 BAND_POINTS = 100

@@ -1,38 +1,57 @@
 """Which code draws which plot, and the one way of a plot to a page."""
 
+from collections.abc import Callable
 from functools import partial
+
+from matplotlib.figure import Figure
 
 from deviate.report.figures.breakdowns import breakdown
 from deviate.report.figures.curves import curves
 from deviate.report.figures.estimation import estimation
 from deviate.report.figures.forest import forest
+from deviate.report.figures.growth import growth
 from deviate.report.figures.matrix import matrix
 from deviate.report.figures.outcomes import difference, survival
+from deviate.report.figures.overhead import kernels
 from deviate.report.figures.planning import planning
 from deviate.report.figures.profiles import profiles
 from deviate.report.figures.ranks import ranks
 from deviate.report.figures.steps import steps
+from deviate.report.figures.sweep import sweep
 from deviate.report.figures.write import Draw, page_svg
-from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot, ProfilePlot, RankPlot
-from deviate.report.view.breakdowns import BreakdownPlot
-from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
-from deviate.report.view.planning import PlanningPlot
-from deviate.report.view.stability import MatrixPlot, StepsPlot
-
-Plot = (
-    EstimationPlot
-    | CurvePlot
-    | ForestPlot
-    | RankPlot
-    | ProfilePlot
-    | SurvivalPlot
-    | DifferencePlot
-    | BreakdownPlot
-    | PlanningPlot
-    | MatrixPlot
-    | StepsPlot
+from deviate.report.plots import (
+    BreakdownPlot,
+    CurvePlot,
+    DifferencePlot,
+    EstimationPlot,
+    ForestPlot,
+    GrowthPlot,
+    KernelPlot,
+    MatrixPlot,
+    PlanningPlot,
+    Plot,
+    ProfilePlot,
+    RankPlot,
+    StepsPlot,
+    SurvivalPlot,
+    SweepPlot,
 )
 
+DRAW: dict[type, Callable[..., Figure]] = {
+    EstimationPlot: estimation,
+    ForestPlot: forest,
+    RankPlot: ranks,
+    ProfilePlot: profiles,
+    SurvivalPlot: survival,
+    DifferencePlot: difference,
+    BreakdownPlot: breakdown,
+    PlanningPlot: planning,
+    MatrixPlot: matrix,
+    StepsPlot: steps,
+    KernelPlot: kernels,
+    SweepPlot: sweep,
+    GrowthPlot: growth,
+}
 MOST_POINTS = 200
 """Of each curve: what a column shows at 600 dots per inch, with the lowest and the highest value of every stretch."""
 
@@ -47,26 +66,4 @@ def page_figure(plot: Plot, n_points: int = MOST_POINTS, salt: str = "") -> str:
 
 
 def drawing(plot: Plot, n_points: int = MOST_POINTS) -> Draw:
-    match plot:
-        case EstimationPlot():
-            return partial(estimation, plot)
-        case CurvePlot():
-            return partial(curves, plot, n_points=n_points)
-        case ForestPlot():
-            return partial(forest, plot)
-        case RankPlot():
-            return partial(ranks, plot)
-        case ProfilePlot():
-            return partial(profiles, plot)
-        case SurvivalPlot():
-            return partial(survival, plot)
-        case DifferencePlot():
-            return partial(difference, plot)
-        case BreakdownPlot():
-            return partial(breakdown, plot)
-        case PlanningPlot():
-            return partial(planning, plot)
-        case MatrixPlot():
-            return partial(matrix, plot)
-        case StepsPlot():
-            return partial(steps, plot)
+    return partial(curves, plot, n_points=n_points) if isinstance(plot, CurvePlot) else partial(DRAW[type(plot)], plot)

@@ -16,7 +16,7 @@ from deviate.report.figures.reach import goes_on, limits, padded
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, chains, diameter
 from deviate.report.format import MINUS
-from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
 
 PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28

@@ -10,7 +10,7 @@ from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.reach import goes_on
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside
-from deviate.report.view import ForestPlot, ForestRow
+from deviate.report.plots import ForestPlot, ForestRow
 
 ROW, TOP, BOTTOM = 44, 8, 46
 FARTHEST = 4.0

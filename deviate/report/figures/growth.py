@@ -10,7 +10,7 @@ from deviate.report.figures.reach import padded
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import LARGEST, Floats, Line, thin
 from deviate.report.format import MINUS
-from deviate.report.view.growth import GrowthPanel, GrowthPlot
+from deviate.report.plots import GrowthPanel, GrowthPlot
 
 PANEL_HEIGHT, GAP, LEFT, RIGHT, TOP, BELOW = 110, 52, 58, 16, 26, 42
 MOST_POINTS = 200

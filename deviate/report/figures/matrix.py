@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.surface import Surface, colour
-from deviate.report.view.stability import MatrixPlot
+from deviate.report.plots import MatrixPlot
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 30, 66
 CELL, WIDEST = 42, 330

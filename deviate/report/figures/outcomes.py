@@ -10,7 +10,7 @@ from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import add_panel, few_ticks, new_figure
 from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
-from deviate.report.view.outcomes import DifferencePlot, SurvivalLine, SurvivalPlot
+from deviate.report.plots import DifferencePlot, SurvivalLine, SurvivalPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 16, 28
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.surface import Surface
-from deviate.report.view.overhead import KernelLine, KernelPlot
+from deviate.report.plots import KernelLine, KernelPlot
 
 ROW, TOP, BELOW = 20, 10, 44
 FREE, HELD = 0, 1

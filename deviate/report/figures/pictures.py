@@ -4,15 +4,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deviate.report.form_registry import COLUMN_IN
+from deviate.report.plots import BreakdownPlot, MatrixPlot, Plot, StepsPlot
 from deviate.report.view import View
-from deviate.report.view.breakdowns import BreakdownPlot
-from deviate.report.view.stability import MatrixPlot, StepsPlot
-
-if TYPE_CHECKING:
-    from deviate.report.figures.drawing import Plot
 
 LONGEST_NAME = 48
 
@@ -29,7 +24,7 @@ class Picture:
     """
 
     name: str
-    plot: "Plot"
+    plot: Plot
 
     @property
     def title(self) -> str:
@@ -105,7 +100,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower())[:LONGEST_NAME].strip("-") or "metric"
 
 
-def _plots(view: View) -> Iterator["tuple[str, Plot]"]:
+def _plots(view: View) -> Iterator[tuple[str, Plot]]:
     for metric in view.metrics:
         if metric.estimation is not None:
             yield f"estimation-{slug(metric.name)}", metric.estimation
@@ -123,7 +118,7 @@ def _plots(view: View) -> Iterator["tuple[str, Plot]"]:
     yield from _of_outcomes(view)
 
 
-def _of_stability(view: View) -> Iterator["tuple[str, Plot]"]:
+def _of_stability(view: View) -> Iterator[tuple[str, Plot]]:
     """How alike runs are, on evaluation sets, their classes, and in their weights."""
     for part in (*view.stability.parts, *view.stability.classes):
         for plot in (*part.plots, *(plot for fold in part.folds for plot in fold.plots)):
@@ -131,7 +126,7 @@ def _of_stability(view: View) -> Iterator["tuple[str, Plot]"]:
             yield name if isinstance(plot, BreakdownPlot) else f"{KINDS[type(plot)]}-{name}", plot
 
 
-def _of_outcomes(view: View) -> Iterator["tuple[str, Plot]"]:
+def _of_outcomes(view: View) -> Iterator[tuple[str, Plot]]:
     """What became of the runs, and what more of them could see."""
     for plot in view.outcomes.survival if view.outcomes is not None else ():
         yield f"survival-{slug(plot.title.partition(':')[0])}", plot

@@ -6,7 +6,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.surface import Surface
-from deviate.report.view.planning import PlanningPlot
+from deviate.report.plots import PlanningPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 180, 62, 14, 28, 42
 HIGHEST = 2.5

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.surface import PALETTE, Surface
-from deviate.report.view import ProfileLine, ProfilePlot
+from deviate.report.plots import ProfileLine, ProfilePlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 46, 16, 28
 SHAPES_ON_LINE = 3

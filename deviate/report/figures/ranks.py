@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.surface import Surface
-from deviate.report.view import RankPlot
+from deviate.report.plots import RankPlot
 
 SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
 

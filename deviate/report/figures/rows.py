@@ -10,7 +10,7 @@ from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.reach import goes_on, limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, diameter
-from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
 
 ROW, TOP, BOTTOM, GAP = 42, 48, 26, 22
 

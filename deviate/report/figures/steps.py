@@ -7,7 +7,7 @@ from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.reach import padded
 from deviate.report.figures.surface import PALETTE, Surface
-from deviate.report.view.stability import StepLine, StepsPlot
+from deviate.report.plots import StepLine, StepsPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 54, 16, 28
 MOST_SHAPES = 12

@@ -8,7 +8,7 @@ from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.reach import goes_on, limits
 from deviate.report.figures.surface import Surface
-from deviate.report.view.sweep import SweepLine, SweepPlot
+from deviate.report.plots import SweepLine, SweepPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP, BELOW = 180, 62, 18, 28, 44
 APART = 13.0

@@ -8,6 +8,7 @@ from pathlib import Path
 import jinja2
 
 from deviate.errors import ToolError
+from deviate.report.document import Absent
 
 PAGE = "report.html.j2"
 
@@ -27,6 +28,7 @@ def template(name: str = PAGE) -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.tests["absent"] = lambda it: isinstance(it, Absent)
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from deviate.report.document import Absent, Tone
 from deviate.report.form_registry import Medium
 from deviate.report.format import clean, shorten_middle
 from deviate.report.forms.registry import renderer
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
-from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
+from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, VerdictView, View
 
 NARROWEST = 40
 MOST_FAILURES = 3
@@ -127,7 +128,7 @@ def _noise(noise: NoiseView, width: int) -> list[str]:
         laid_out = list(tabled([table.brief_headers, *rows], width - 2, remarks=[row.remark for row in table.rows]))
         lines += ["", *(f"  {line}" for line in laid_out)]
         lines += [line for text in table.missing for line in filled(text, width, "  ")]
-        if not table.excess.is_reason:
+        if not isinstance(table.excess, Absent):
             lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
     left = len(noise.tables) - len(shown)
     if left > 0:
@@ -173,7 +174,7 @@ def _others(view: View, width: int) -> list[str]:
                 continue
             whose = name(metric.name) if len(view.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
             interval = comparison.interval.text
-            has_interval = not comparison.interval.is_reason
+            has_interval = not isinstance(comparison.interval, Absent)
             methods |= {comparison.method: None} if comparison.method else {}
             p_value = comparison.p_adjusted.text
             remarks.append(comparison.remark)
@@ -182,7 +183,7 @@ def _others(view: View, width: int) -> list[str]:
                     whose,
                     comparison.difference.text,
                     f"[{interval}]" if has_interval else "",
-                    p_value if has_interval and not comparison.p_adjusted.is_reason else "",
+                    p_value if has_interval and not isinstance(comparison.p_adjusted, Absent) else "",
                     comparison.word,
                 )
             )

@@ -60,7 +60,7 @@ def _of_set(it: SetStability) -> Iterator[Macro]:
 def _of_measure(it: Measure) -> Iterator[Macro]:
     words, name = MEASURES[it.name], NAMES[it.name]
     places = places_for(it.value, it.interval, words)
-    yield _figure(name, it.value, lambda value: shown(value, places, words))
+    yield _figure(name, it.value, lambda value: shown(value, places, words).text)
     for end in ("Low", "High"):
         if isinstance(it.interval, Interval):
             value = it.interval.low if end == "Low" else it.interval.high

@@ -4,15 +4,12 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
+from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
+from deviate.report.numbers import Number, factor
 from deviate.report.parts.describe import interval_cell
-from deviate.report.view import Cell, Row
-from deviate.report.view.breakdowns import (
-    BreakdownLine,
-    BreakdownPlot,
-    BreakdownSection,
-    BreakdownsView,
-)
+from deviate.report.plots import BreakdownLine, BreakdownPlot
+from deviate.report.view.breakdowns import BreakdownSection, BreakdownsView
 
 N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
 """Measures that are open on a page, classes that a figure draws, and measures that a page shows."""
@@ -68,21 +65,21 @@ def _row(part: BreakdownPart) -> Row:
     return Row(
         label=name_text(part.part),
         cells=(
-            Cell(str(part.n), value=float(part.n)),
+            cell(Number(part.n, 0), value=float(part.n)),
             *(_estimate(value, places) for value in (part.mean, part.sd)),
             interval_cell(part.sd_interval, places),
             _estimate(part.range, places),
-            Cell(part.ratio.reason, is_reason=True)
+            Absent(part.ratio.reason)
             if isinstance(part.ratio, Unavailable)
-            else Cell(ratio(part.ratio), value=part.ratio),
+            else cell(*factor(part.ratio), value=part.ratio),
         ),
     )
 
 
-def _estimate(value: float | Unavailable, places: int | None) -> Cell:
+def _estimate(value: float | Unavailable, places: int | None) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(value.reason, is_reason=True)
-    return Cell(number(value, places), value=value)
+        return Absent(value.reason)
+    return cell(Number(value, places), value=value)
 
 
 def _sentences(it: Breakdown) -> tuple[str, ...]:

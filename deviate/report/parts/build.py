@@ -6,6 +6,7 @@ from functools import reduce
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report.data.tables import data_view
+from deviate.report.document import Fact, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdowns_view
@@ -20,7 +21,7 @@ from deviate.report.parts.outcomes import no_outcomes, outcome_view
 from deviate.report.parts.planning import planning_view
 from deviate.report.parts.stability import stability_view
 from deviate.report.parts.tasks import task_view
-from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
+from deviate.report.view import ExperimentSummary, SummaryLine, VerdictView, View
 
 FEW = 4
 """Metrics in the summary of an experiment where none is primary; the tables have them all."""
@@ -87,9 +88,9 @@ def build_view(findings: Findings) -> View:
             for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
         ),
         analysis=(
-            Fact("deviate", Cell(__version__)),
-            Fact("Confidence", Cell(confidence_text(findings.confidence))),
-            Fact("Analysis seed", Cell(str(findings.analysis_seed))),
+            Fact("deviate", cell(__version__)),
+            Fact("Confidence", cell(confidence_text(findings.confidence))),
+            Fact("Analysis seed", cell(str(findings.analysis_seed))),
         ),
         findings=findings,
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from deviate.model import Comparison, Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.report.document import Absent
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -89,7 +90,7 @@ def _metric(check: MetricCheck, found: CheckFindings) -> CheckCase:
         figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
     outcome: CaseOutcome = "failed" if check.outcome == "worse" else check.outcome
     word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
-    bracket = "" if shown.is_reason else f" [{level} {shown.text}]"
+    bracket = "" if isinstance(shown, Absent) else f" [{level} {shown.text}]"
     place = comparison.candidate_metric.metric
     return CheckCase(
         kind="metric",

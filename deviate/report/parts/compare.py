@@ -1,6 +1,8 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.report import numbers
+from deviate.report.document import Absent, Entry, Tone, cell
 from deviate.report.format import (
     between,
     clean,
@@ -10,15 +12,13 @@ from deviate.report.format import (
     difference_unit,
     name_text,
     number,
-    p_cell,
     p_text,
     ratio,
-    signed,
-    statistic,
     with_unit,
 )
-from deviate.report.parts.describe import cell_of, interval_cell, mean_cell, noted, places_of, unit_of
-from deviate.report.view import Cell, OverviewComparison, Tone, VerdictView
+from deviate.report.numbers import Number, Pieces, p_value, text_of
+from deviate.report.parts.describe import cell_of, interval_cell, mean_cell, noted, noted_ends, places_of, unit_of
+from deviate.report.view import OverviewComparison, VerdictView
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -68,9 +68,9 @@ def overview_comparison(comparison: Comparison) -> OverviewComparison:
     )
 
 
-def difference_cell(comparison: Comparison, places: int | None) -> Cell:
+def difference_cell(comparison: Comparison, places: int | None) -> Entry:
     unit = difference_unit(unit_of(comparison.metric))
-    return cell_of(comparison.difference, lambda value: with_unit(signed(value, places), unit))
+    return cell_of(comparison.difference, lambda value: numbers.with_unit((Number(value, places, "signed"),), unit))
 
 
 def verdict_view(
@@ -107,30 +107,35 @@ def reason_text(comparison: Comparison) -> str:
 
 def test_text(test: Test, letter: str) -> str:
     """`F(3, 17.8) = 20.02, p < .001`, with how p was found; without a letter p alone."""
-    note = f" ({test.note})" if test.note else ""
+    return text_of(test_pieces(test, letter))
+
+
+def test_pieces(test: Test, letter: str) -> Pieces:
+    note: Pieces = (f" ({test.note})",) if test.note else ()
     if not letter:
-        return f"{p_text(test.p_value)}{note}"
-    degrees = [number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
-    df = f"({', '.join(degrees)})" if degrees else ""
-    return f"{letter}{df} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}"
+        return (*p_value(test.p_value), *note)
+    degrees = [Number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
+    df = [piece for it in degrees for piece in (", ", it)][1:]
+    value = Number(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
+    return (letter, *(["(", *df, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
 
 
-def test_cell(test: Test | Unavailable, letter: str) -> Cell:
+def test_cell(test: Test | Unavailable, letter: str) -> Entry:
     """A test with its statistic; it sorts by p."""
     if isinstance(test, Unavailable):
-        return Cell(test.reason, is_reason=True)
-    return Cell(test_text(test, letter), value=test.p_value)
+        return Absent(test.reason)
+    return cell(*test_pieces(test, letter), value=test.p_value)
 
 
-def p_value_cell(p_value: Estimate) -> Cell:
-    return cell_of(p_value, p_cell)
+def p_value_cell(p_value: Estimate) -> Entry:
+    return cell_of(p_value, lambda value: (Number(value, style="p"),))
 
 
-def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
+def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
-        return Cell(estimate.reason, is_reason=True)
-    bracket = f" [{noted(between(interval.low, interval.high, 2), interval)}]" if isinstance(interval, Interval) else ""
-    return Cell(f"{ratio(estimate)}{bracket}", value=estimate)
+        return Absent(estimate.reason)
+    bracket = (" [", *noted_ends(interval, 2), "]") if isinstance(interval, Interval) else ()
+    return cell(Number(estimate, 2), *bracket, value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:
@@ -244,7 +249,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         sides += ", mean ± SD over runs (ddof 1)"
     pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
     difference = difference_cell(comparison, places)
-    figures = ["difference unknown" if difference.is_reason else f"difference {difference.text}{pairs}"]
+    figures = ["difference unknown" if isinstance(difference, Absent) else f"difference {difference.text}{pairs}"]
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
@@ -266,7 +271,7 @@ def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
     told = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
         mean = mean_cell(side, unit)
-        told.append(f"{'had' if mean.is_reason else 'was'} {mean.text} with {name} (n = {side.n})")
+        told.append(f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} (n = {side.n})")
     first, second = told
     return f"{first} and {second.removeprefix(first[:4])}"
 

@@ -5,20 +5,21 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Interval, Unavailable
+from deviate.report import numbers
+from deviate.report.document import Absent, Entry, cell
 from deviate.report.format import (
-    between,
     clean,
     confidence_text,
     counted,
     decimals,
     difference_unit,
-    signed,
     with_unit,
 )
+from deviate.report.numbers import Number
 from deviate.report.parts.compare import metric_name, test_cell
-from deviate.report.parts.describe import noted, unit_of
-from deviate.report.view import Cell
-from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
+from deviate.report.parts.describe import noted_ends, unit_of
+from deviate.report.plots import DifferencePlot
+from deviate.report.view.outcomes import OutcomeTable
 
 MOST_FIGURES = 6
 """Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
@@ -88,34 +89,34 @@ def _first_words(curve: CurveComparison) -> str:
     return f"first differ at step {curve.first_difference}"
 
 
-def _first(curve: CurveComparison) -> Cell:
+def _first(curve: CurveComparison) -> Entry:
     if not curve.band:
-        return Cell(curve.band_method, is_reason=True)
+        return Absent(curve.band_method)
     none = f"at none of {counted(len(curve.steps), 'step')}"
-    return Cell(none if curve.first_difference is None else f"step {curve.first_difference}")
+    return cell(none) if curve.first_difference is None else cell("step ", Number(curve.first_difference, 0))
 
 
-def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Cell, Cell, Cell]:
+def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry, Entry]:
     """Difference of the areas over the range of steps, with its interval and test."""
     interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
     places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
     unit = difference_unit(unit_of(comparison.metric))
     if isinstance(difference, Unavailable):
-        shown = Cell(difference.reason, is_reason=True)
+        shown: Entry = Absent(difference.reason)
     else:
-        shown = Cell(with_unit(signed(difference, places), unit))
+        shown = cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
     if isinstance(interval, Unavailable):
-        return shown, Cell(interval.reason, is_reason=True), test_cell(test, "t")
-    ends = noted(between(interval.low, interval.high, places), interval)
-    return shown, Cell(f"{confidence_text(interval.confidence)}: {ends}"), test_cell(test, "t")
+        return shown, Absent(interval.reason), test_cell(test, "t")
+    around = cell(f"{confidence_text(interval.confidence)}: ", *noted_ends(interval, places))
+    return shown, around, test_cell(test, "t")
 
 
-def _remarks(curve: CurveComparison) -> Cell:
+def _remarks(curve: CurveComparison) -> Entry:
     told = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
     told += [clean(it) for it in curve.note.split("; ") if it and it != "exploratory"]
     told += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
     told += [clean(curve.band_method)] if curve.band else []
-    return Cell("; ".join(told))
+    return cell("; ".join(told))
 
 
 def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str) -> DifferencePlot:

@@ -4,19 +4,18 @@ import math
 from collections.abc import Callable
 
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
+from deviate.report.document import Absent, Entry, cell
 from deviate.report.format import (
     between,
     clean,
     confidence_text,
     decimals,
     name_text,
-    number,
-    percentage,
     replicates,
     shorten_middle,
-    with_unit,
 )
-from deviate.report.view import Cell, DescriptionRow, SummaryLine
+from deviate.report.numbers import PLUS_MINUS, Number, Pieces, ends, share, text_of, with_unit
+from deviate.report.view import DescriptionRow, SummaryLine
 
 LONGEST_UNIT = 40
 
@@ -36,24 +35,29 @@ def unit_of(metric: SelectedMetric) -> str:
 
 def n_text(description: Description) -> str:
     """`8`, or `7 of 8` when runs gave no score."""
-    return str(description.n) if description.n == description.n_runs else f"{description.n} of {description.n_runs}"
+    return text_of(n_pieces(description))
 
 
-def cell_of(estimate: Estimate, text: Callable[[float], str]) -> Cell:
-    """An estimate in the words of `text`, or why there is none."""
+def n_pieces(description: Description, of: str = " of ") -> Pieces:
+    n, n_runs = Number(description.n, 0), Number(description.n_runs, 0)
+    return (n,) if description.n == description.n_runs else (n, of, n_runs)
+
+
+def cell_of(estimate: Estimate, written: Callable[[float], Pieces]) -> Entry:
+    """An estimate as it is written, or why there is none."""
     if isinstance(estimate, Unavailable):
-        return Cell(clean(estimate.reason), is_reason=True)
-    return Cell(text(estimate), value=estimate)
+        return Absent(clean(estimate.reason))
+    return cell(*written(estimate), value=estimate)
 
 
-def estimate_cell(estimate: Estimate, places: int | None) -> Cell:
-    return cell_of(estimate, lambda value: number(value, places))
+def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
+    return cell_of(estimate, lambda value: (Number(value, places),))
 
 
-def interval_cell(interval: Interval | Unavailable, places: int | None) -> Cell:
+def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
     if isinstance(interval, Unavailable):
-        return Cell(interval.reason, is_reason=True)
-    return Cell(noted(between(interval.low, interval.high, places), interval), value=interval.low)
+        return Absent(interval.reason)
+    return cell(*noted_ends(interval, places), value=interval.low)
 
 
 def noted(text: str, interval: Interval) -> str:
@@ -61,24 +65,30 @@ def noted(text: str, interval: Interval) -> str:
     return f"{text}, {interval.note}" if interval.note else text
 
 
-def mean_cell(description: Description, unit: str = "") -> Cell:
+def noted_ends(interval: Interval, places: int | None) -> Pieces:
+    """Both ends, with what the interval may not be taken for."""
+    note = (f", {interval.note}",) if interval.note else ()
+    return (*ends(interval.low, interval.high, places), *note)
+
+
+def mean_cell(description: Description, unit: str = "") -> Entry:
     """Mean ± SD; the mean alone where there is no SD."""
     places = places_of(description)
-    mean = estimate_cell(description.mean, places)
-    if mean.is_reason:
-        return mean
-    if isinstance(description.sd, Unavailable) or places is None:
-        return Cell(with_unit(mean.text, unit), value=mean.value)
-    return Cell(with_unit(f"{mean.text} ± {number(description.sd, places)}", unit), value=mean.value)
+    if isinstance(description.mean, Unavailable):
+        return estimate_cell(description.mean, places)
+    pieces: Pieces = (Number(description.mean, places),)
+    if not isinstance(description.sd, Unavailable) and places is not None:
+        pieces = (*pieces, PLUS_MINUS, Number(description.sd, places))
+    return cell(*with_unit(pieces, unit), value=description.mean)
 
 
-def range_cell(description: Description) -> Cell:
+def range_cell(description: Description) -> Entry:
     if isinstance(description.minimum, Unavailable):
-        return Cell(description.minimum.reason, is_reason=True)
+        return Absent(description.minimum.reason)
     if isinstance(description.maximum, Unavailable):
-        return Cell(description.maximum.reason, is_reason=True)
-    text = between(description.minimum, description.maximum, places_of(description))
-    return Cell(text, value=description.minimum)
+        return Absent(description.maximum.reason)
+    pieces = ends(description.minimum, description.maximum, places_of(description))
+    return cell(*pieces, value=description.minimum)
 
 
 def summary_line(description: Description) -> SummaryLine:
@@ -103,10 +113,10 @@ def summary_line(description: Description) -> SummaryLine:
 
 def range_line(description: Description) -> SummaryLine | None:
     """The range below the line of the primary metric; None where there is no spread."""
-    cell = range_cell(description)
-    if cell.is_reason or places_of(description) is None:
+    spread, unit = range_cell(description), unit_of(description.metric)
+    if isinstance(spread, Absent) or places_of(description) is None:
         return None
-    return SummaryLine("range", with_unit(cell.text, unit_of(description.metric)), ())
+    return SummaryLine("range", f"{spread.text} {unit}" if unit else spread.text, ())
 
 
 def description_headers(description: Description) -> tuple[str, ...]:
@@ -125,11 +135,11 @@ def description_headers(description: Description) -> tuple[str, ...]:
 def description_row(description: Description, experiment: str) -> DescriptionRow:
     places = places_of(description)
     cells = (
-        Cell(n_text(description), value=description.n),
+        cell(*n_pieces(description), value=description.n),
         mean_cell(description),
         interval_cell(description.mean_interval, places),
         interval_cell(description.sd_interval, places),
-        cell_of(description.cv, percentage),
+        cell_of(description.cv, share),
         estimate_cell(description.median, places),
         range_cell(description),
     )

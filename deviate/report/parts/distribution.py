@@ -4,19 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from deviate.model import NOT_APPLICABLE, NOT_ASKED, Description, Interval, Unavailable
+from deviate.report.document import Absent, cell
 from deviate.report.format import (
-    between,
     confidence_text,
     counted,
     difference_unit,
-    number,
-    percentage,
-    ratio,
     replicates,
-    with_unit,
 )
+from deviate.report.numbers import TO, Number, Pieces, ends, factor, share, with_unit
 from deviate.report.parts.describe import places_of, unit_of
-from deviate.report.view import Cell, QuantityRow
+from deviate.report.view import QuantityRow
 
 Descriptions = Sequence[Description]
 Figure = TypeVar("Figure")
@@ -36,8 +33,8 @@ def shape_rows(descriptions: Descriptions) -> tuple[QuantityRow, ...]:
         _row("standard error of the mean", "SD / √n", descriptions, lambda it: it.se, _scaled),
         _row("quartiles", "linear between scores, then their distance", descriptions, lambda it: it.quartiles, _both),
         _row("MAD", "scaled to the SD of normal scores", descriptions, lambda it: it.mad, _scaled),
-        _row("skewness", shape, descriptions, lambda it: it.skewness, lambda _, it: ratio(it)),
-        _row("excess kurtosis", shape, descriptions, lambda it: it.kurtosis, lambda _, it: ratio(it)),
+        _row("skewness", shape, descriptions, lambda it: it.skewness, lambda _, it: factor(it)),
+        _row("excess kurtosis", shape, descriptions, lambda it: it.kurtosis, lambda _, it: factor(it)),
         _row("outliers", OUTLIERS, descriptions, lambda it: it.mad, _outliers),
         _interval_row("CV", "", descriptions, lambda it: it.cv_interval, _shares),
         _row("CV of the error rate", "SD / (1 − mean)", descriptions, lambda it: it.error_cv, _share),
@@ -55,13 +52,13 @@ def _row(
     method: str,
     descriptions: Descriptions,
     figure: Callable[[Description], Figure | Unavailable],
-    text: Callable[[Description, Figure], str],
+    written: Callable[[Description, Figure], Pieces],
 ) -> QuantityRow | None:
     found = [figure(it) for it in descriptions]
     if all(it in (NOT_ASKED, NOT_APPLICABLE) for it in found):
         return None
     cells = tuple(
-        Cell(one.reason, is_reason=True) if isinstance(one, Unavailable) else Cell(text(it, one))
+        Absent(one.reason) if isinstance(one, Unavailable) else cell(*written(it, one))
         for it, one in zip(descriptions, found, strict=True)
     )
     return QuantityRow(label, method, cells)
@@ -72,40 +69,40 @@ def _interval_row(
     remark: str,
     descriptions: Descriptions,
     figure: Callable[[Description], Interval | Unavailable],
-    text: Callable[[Description, Interval], str],
+    written: Callable[[Description, Interval], Pieces],
 ) -> QuantityRow | None:
     found = [it for it in map(figure, descriptions) if isinstance(it, Interval)]
     methods = dict.fromkeys(f"{confidence_text(it.confidence)}, {it.method}" for it in found)
-    return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, text)
+    return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, written)
 
 
-def _scaled(description: Description, value: float) -> str:
+def _scaled(description: Description, value: float) -> Pieces:
     """A spread, which of percentages is in points."""
-    return with_unit(number(value, places_of(description)), difference_unit(unit_of(description.metric)))
+    return with_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
 
 
-def _both(description: Description, quartiles: tuple[float, float]) -> str:
+def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:
     places = places_of(description)
     first, third = quartiles
-    return f"{between(first, third, places)}; {_scaled(description, third - first)}"
+    return (*ends(first, third, places), "; ", *_scaled(description, third - first))
 
 
-def _outliers(description: Description, mad: float) -> str:
+def _outliers(description: Description, mad: float) -> Pieces:
     if mad <= 0:
-        return "not told: most scores are equal"
-    return replicates(description.outliers) if description.outliers else "none"
+        return ("not told: most scores are equal",)
+    return (replicates(description.outliers) if description.outliers else "none",)
 
 
-def _share(_: Description, value: float) -> str:
-    return percentage(value)
+def _share(_: Description, value: float) -> Pieces:
+    return share(value)
 
 
-def _shares(_: Description, interval: Interval) -> str:
-    return f"{percentage(interval.low)} … {percentage(interval.high)}"
+def _shares(_: Description, interval: Interval) -> Pieces:
+    return (*share(interval.low), TO, *share(interval.high))
 
 
-def _ends(description: Description, interval: Interval) -> str:
-    return between(interval.low, interval.high, places_of(description))
+def _ends(description: Description, interval: Interval) -> Pieces:
+    return ends(interval.low, interval.high, places_of(description))
 
 
 def _binomial(descriptions: Descriptions) -> str:

@@ -4,9 +4,11 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
+from deviate.report.document import Absent, Row, cell
 from deviate.report.format import clean, counted, name_text, replicates
+from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
-from deviate.report.view import Cell, ProofRow, Row
+from deviate.report.view import ProofRow
 from deviate.report.view.divergence import DivergenceView
 
 CONTROL = "control"
@@ -78,12 +80,12 @@ def _row(proof: Repeatability, experiment: Experiment) -> Row:
     return Row(
         label=name_text(proof.variant),
         cells=(
-            Cell(str(proof.n), value=float(proof.n)),
-            Cell(_state(proof), is_reason=proof.is_equal is None),
-            Cell(_step(parting)) if parting else Cell("none", is_reason=True),
-            Cell(name_text(parting.metric)) if parting else Cell("none", is_reason=True),
-            Cell(_values(parting)) if parting else Cell("none", is_reason=True),
-            Cell(_agreement(proof.weights, proof)),
+            cell(Number(proof.n, 0), value=float(proof.n)),
+            Absent(_state(proof)) if proof.is_equal is None else cell(_state(proof)),
+            cell(_step(parting)) if parting else Absent("none"),
+            cell(name_text(parting.metric)) if parting else Absent("none"),
+            cell(_values(parting)) if parting else Absent("none"),
+            cell(_agreement(proof.weights, proof)),
         ),
         note=_note(proof, experiment),
     )

@@ -8,7 +8,7 @@ from deviate.model import Comparison, Description, Findings, Interval, Run, Seri
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, with_unit
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
-from deviate.report.view import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
 
 
 def estimation_plot(

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 from deviate.model import Comparison, Description, Findings, SelectedMetric
-from deviate.report.format import clean, name_text, percentage, shorten
+from deviate.report.document import Absent, Entry
+from deviate.report.format import clean, name_text, shorten
+from deviate.report.numbers import share
 from deviate.report.parts.compare import metric_name, overview_comparison
 from deviate.report.parts.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
 from deviate.report.parts.distribution import shape_rows
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
-from deviate.report.view import (
-    Cell,
-    MetricView,
-)
+from deviate.report.view import MetricView
 
 N_OPEN = 8
 """Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
@@ -129,14 +128,14 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
 
 
-def _cv_cell(description: Description | None, label: str) -> Cell:
+def _cv_cell(description: Description | None, label: str) -> Entry:
     """Of the first experiment, by which metrics are ordered."""
     if description is None:
-        return Cell(f"not reported by {label}", is_reason=True)
-    return cell_of(description.cv, percentage)
+        return Absent(f"not reported by {label}")
+    return cell_of(description.cv, share)
 
 
-def _overview_cell(description: Description | None, label: str) -> Cell:
+def _overview_cell(description: Description | None, label: str) -> Entry:
     if description is None:
-        return Cell(f"not reported by {label}", is_reason=True)
+        return Absent(f"not reported by {label}")
     return mean_cell(description, unit_of(description.metric))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
+from deviate.report.document import Absent, Fact, Row, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -13,9 +14,10 @@ from deviate.report.format import (
     signed,
     with_unit,
 )
+from deviate.report.numbers import Number
 from deviate.report.parts.compare import p_value_cell, test_cell
 from deviate.report.parts.describe import cell_of, interval_cell, unit_of
-from deviate.report.view import Cell, Fact, ManyView, Row
+from deviate.report.view import ManyView
 
 OMNIBUS = (
     ("Welch's analysis of variance, unequal variances", "F"),
@@ -35,7 +37,7 @@ def pair_matrix(
     """Headers and rows of all pairs: the text of each where its first experiment meets its second."""
     found = {(it.one, it.other): text for it, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
-        Row(name_text(one), tuple(Cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
+        Row(name_text(one), tuple(cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
     )
     return tuple(name_text(name) for name in names[:-1]), rows
 
@@ -51,7 +53,9 @@ def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str
     told = [f"{name_text(it.one)} {contrast_text(it, unit)}" for it in contrasts]
     against = f"Dunnett against {baseline}: {'; '.join(told) if told else f'none, {no_dunnett}'}"
     welch = test_cell(table.welch_anova, "F")
-    differ = f"Welch {welch.text}" if not welch.is_reason else f"Welch's analysis of variance: none, {welch.text}"
+    differ = (
+        f"Welch {welch.text}" if not isinstance(welch, Absent) else f"Welch's analysis of variance: none, {welch.text}"
+    )
     absent = len(labels) - len(table.names)
     sides = ", ".join(f"{clean(it)} {n}" for it, n in zip(table.names, table.n, strict=True))
     return ManyView(
@@ -101,7 +105,7 @@ def _row(contrast: Contrast) -> Row:
     return Row(
         name_text(contrast.one),
         (
-            cell_of(contrast.difference, lambda value: signed(value, places)),
+            cell_of(contrast.difference, lambda value: (Number(value, places, "signed"),)),
             interval_cell(contrast.interval, places),
             p_value_cell(contrast.p_adjusted),
         ),

@@ -9,6 +9,8 @@ from deviate.model import (
     Overhead,
     Unavailable,
 )
+from deviate.report import numbers
+from deviate.report.document import Absent, Entry, cell
 from deviate.report.format import (
     between,
     clean,
@@ -16,9 +18,9 @@ from deviate.report.format import (
     decimals,
     name_text,
     ratio,
-    signed,
     with_unit,
 )
+from deviate.report.numbers import Number, ends
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.spread import (
@@ -30,7 +32,7 @@ from deviate.report.parts.spread import (
     share_cell,
     varies_words,
 )
-from deviate.report.view import Cell, NoiseRowView, NoiseTableView, NoiseView
+from deviate.report.view import NoiseRowView, NoiseTableView, NoiseView
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 
@@ -102,38 +104,38 @@ def _table(table: NoiseTable, index: int, findings: Findings) -> NoiseTableView:
 def _row(row: NoiseRow) -> NoiseRowView:
     sd, interval = sd_cell(row), sd_interval_cell(row)
     ratios, shares = ratio_cell(row), share_cell(row)
-    bracket = "" if interval.is_reason else f" [{interval.text}]"
+    bracket = "" if isinstance(interval, Absent) else f" [{interval.text}]"
     return NoiseRowView(
         variant=name_text(row.variant),
-        cells=(Cell(varies_words(row)), Cell(str(row.n), value=row.n), sd, interval, ratios, shares),
+        cells=(cell(varies_words(row)), cell(Number(row.n, 0), value=row.n), sd, interval, ratios, shares),
         note=clean(row.note),
         brief=(
             str(row.n),
-            "" if sd.is_reason else f"{sd.text}{bracket}",
-            ratios.text if not ratios.is_reason or ratios.text == "reference" else "",
-            "" if shares.is_reason else shares.text,
+            "" if isinstance(sd, Absent) else f"{sd.text}{bracket}",
+            ratios.text if not isinstance(ratios, Absent) or ratios.text == "reference" else "",
+            "" if isinstance(shares, Absent) else shares.text,
         ),
-        remark=clean(row.note) or (sd.text if sd.is_reason else ""),
+        remark=clean(row.note) or (sd.text if isinstance(sd, Absent) else ""),
     )
 
 
-def _excess(table: NoiseTable) -> Cell:
+def _excess(table: NoiseTable) -> Entry:
     excess, interval = table.excess, table.excess_interval
     if isinstance(excess, Unavailable):
-        return Cell(excess.reason, is_reason=True)
+        return Absent(excess.reason)
     unit = unit_of(table.metric)
     squared = f"{unit}²" if unit else ""
     if isinstance(interval, Unavailable):
-        return Cell(with_unit(signed(excess, None), squared))
+        return cell(*numbers.with_unit((Number(excess, None, "signed"),), squared))
     places = decimals((interval.high - interval.low) / 4)
     level = confidence_text(interval.confidence)
-    told = f"{signed(excess, places)} [{level} CI {between(interval.low, interval.high, places)}]"
+    shown = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
     meaning = "these runs do not tell it from 0"
     if interval.low > 0:
         meaning = "above 0: together the sources vary more than their variances add up to"
     elif interval.high < 0:
         meaning = "below 0: together the sources vary less than their variances add up to"
-    return Cell(f"{with_unit(told, squared)}, {meaning}")
+    return cell(*numbers.with_unit(shown, squared), f", {meaning}")
 
 
 def _overhead(overhead: Overhead | None) -> str:
@@ -163,9 +165,11 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
             continue
         interval, ratios, shares = sd_interval_cell(row), ratio_cell(row), share_cell(row)
         details = [f"n = {row.n}"]
-        details += [] if interval.is_reason else [f"{confidence_text(findings.confidence)} CI {interval.text}"]
-        details += [] if ratios.is_reason else [f"{ratios.text} times that of {clean(table.reference or '')}"]
-        details += [] if shares.is_reason else [f"{shares.text} of its variance"]
+        details += (
+            [] if isinstance(interval, Absent) else [f"{confidence_text(findings.confidence)} CI {interval.text}"]
+        )
+        details += [] if isinstance(ratios, Absent) else [f"{ratios.text} times that of {clean(table.reference or '')}"]
+        details += [] if isinstance(shares, Absent) else [f"{shares.text} of its variance"]
         details += [note] if note else []
         parts.append(f"{name_text(row.variant)} {figures} ({', '.join(details)})")
     return f"Spread of {name_text(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."

@@ -14,13 +14,15 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.report.format import clean, confidence_text, duration, name_text, number, percentage, with_unit
-from deviate.report.parts.compare import metric_name, test_cell, test_text
+from deviate.report.document import Absent, Entry, cell
+from deviate.report.format import clean, confidence_text, name_text, number, with_unit
+from deviate.report.numbers import TO, Number, Pieces, duration_of, share, text_of
+from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
 from deviate.report.parts.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
 from deviate.report.parts.describe import cell_of, unit_of
 from deviate.report.parts.provenance import OUTCOMES
-from deviate.report.view import Cell
-from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
+from deviate.report.plots import SurvivalLine, SurvivalPlot
+from deviate.report.view.outcomes import OutcomeTable, OutcomeView
 
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
@@ -35,7 +37,7 @@ CURVES = (
     "Curves: completed runs at the steps that all of them reported; the mean over the curve is the area under it over "
     "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
 )
-Row = tuple[str, tuple[Cell, ...]]
+Row = tuple[str, tuple[Entry, ...]]
 
 
 def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | None:
@@ -93,10 +95,10 @@ def _completion_table(known: Sequence[tuple[str, Completion]], findings: Finding
         (
             label,
             (
-                Cell(f"{it.n_completed}/{it.n_runs}", value=it.n_completed),
-                cell_of(it.rate, percentage),
-                _between(it.interval, percentage),
-                Cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in it.outcomes) or "none ended"),
+                cell(Number(it.n_completed, 0), "/", Number(it.n_runs, 0), value=it.n_completed),
+                cell_of(it.rate, share),
+                _between(it.interval, share),
+                cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in it.outcomes) or "none ended"),
             ),
         )
         for label, it in known
@@ -120,8 +122,8 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable
         for comparison in pair.comparisons:
             if isinstance(comparison.worst_rank, Test):
                 name = f"{metric_name(comparison)}, {label}"
-                n = f"{comparison.baseline.n_runs} + {comparison.candidate.n_runs}"
-                rows.append((name, (Cell(n), _named(comparison.worst_rank, "U"))))
+                n = cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0))
+                rows.append((name, (n, _named(comparison.worst_rank, "U"))))
     headers = ("", "runs", "Mann–Whitney U")
     return OutcomeTable("Failed runs ranked worst", headers, tuple(rows)) if rows else None
 
@@ -146,11 +148,11 @@ def _target_table(
         (
             f"{_target(description)}, {label}",
             (
-                Cell(f"{it.n_reached}/{len(it.steps)}", value=it.n_reached),
+                cell(Number(it.n_reached, 0), "/", Number(len(it.steps), 0), value=it.n_reached),
                 cell_of(it.median_steps, _steps),
                 _between(it.median_steps_interval, _steps),
-                cell_of(it.median_seconds, duration),
-                _between(it.median_seconds_interval, duration),
+                cell_of(it.median_seconds, duration_of),
+                _between(it.median_seconds_interval, duration_of),
             ),
         )
         for label, _, description, it in attained
@@ -232,7 +234,7 @@ def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
     if isinstance(b, Unavailable) or isinstance(a, Unavailable):
         return
     medians = " v ".join(
-        f"{'never' if isinstance(it.median_steps, Unavailable) else _steps(it.median_steps)} "
+        f"{'never' if isinstance(it.median_steps, Unavailable) else text_of(_steps(it.median_steps))} "
         f"({it.n_reached}/{len(it.steps)} reached)"
         for it in (a, b)
     )
@@ -250,26 +252,24 @@ def _target(description: Description) -> str:
     return f"{name_text(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
 
 
-def _between(interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
+def _between(interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
     if isinstance(interval, Unavailable):
-        return Cell(interval.reason, is_reason=True)
-    high = "not reached" if math.isinf(interval.high) else text(interval.high)
-    return Cell(f"{text(interval.low)} … {high}", value=interval.low)
+        return Absent(interval.reason)
+    high: Pieces = ("not reached",) if math.isinf(interval.high) else written(interval.high)
+    return cell(*written(interval.low), TO, *high, value=interval.low)
 
 
-def _named(test: Test | Unavailable, letter: str) -> Cell:
+def _named(test: Test | Unavailable, letter: str) -> Entry:
     """A test, with its name where it is another than the head of the column says."""
-    cell = test_cell(test, letter)
     if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
-        return cell
-    return Cell(f"{test.name}: {cell.text}", value=cell.value)
+        return test_cell(test, letter)
+    return cell(f"{test.name}: ", *test_pieces(test, letter), value=test.p_value)
 
 
-def _steps(value: float) -> str:
+def _steps(value: float) -> Pieces:
     """A number of steps: whole, or halfway between two."""
-    return number(value, 0 if value == round(value) else 1)
+    return (Number(value, 0 if value == round(value) else 1),)
 
 
-def _points(difference: float) -> str:
-    text = number(100 * difference, 0)
-    return f"{'+' if difference > 0 else ''}{text} points"
+def _points(difference: float) -> Pieces:
+    return ("+" if difference > 0 else "", Number(100 * difference, 0), " points")

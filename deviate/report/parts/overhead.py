@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
-from deviate.report.format import between, clean, confidence_text, counted, name_text, number, percentage, ratio
-from deviate.report.view.overhead import KernelLine, KernelPlot
-from deviate.report.view.parts import Cell, Fact, Row
+from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
+from deviate.report.numbers import Number, ends
+from deviate.report.plots import KernelLine, KernelPlot
 from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
 
 SCHEMA = 1
@@ -30,7 +31,7 @@ def overhead_sheet(found: CostFindings) -> Sheet:
         sections=(_times(found), _kernels(found)),
         warnings=tuple(_warnings(found)),
         footnotes=tuple(_footnotes(found)),
-        facts=tuple(Fact(label, Cell(clean(text))) for label, text in _facts(found)),
+        facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(found)),
         schema=SCHEMA,
         data=found,
         csv_rows=tuple(_csv(found)),
@@ -46,8 +47,8 @@ def _times(found: CostFindings) -> SheetSection:
                 _time(it.free_mean_s),
                 _time(it.held_mean_s),
                 _factor(it.factor),
-                Cell("none", is_reason=True) if isinstance(it.interval, Unavailable) else _interval(it),
-                Cell(f"{len(it.free_s)} and {len(it.held_s)}"),
+                Absent("none") if isinstance(it.interval, Unavailable) else _interval(it),
+                cell(Number(len(it.free_s), 0), " and ", Number(len(it.held_s), 0)),
             ),
             note=f"no interval: {it.interval.reason}" if isinstance(it.interval, Unavailable) else "",
         )
@@ -83,14 +84,13 @@ def _kernels(found: CostFindings) -> SheetSection:
     )
 
 
-def _kernel_cells(it: KernelCost) -> tuple[Cell, ...]:
-    calls = f"{number(it.free_calls, 0)}, {number(it.held_calls, 0)}"
-    absent = Cell("none", is_reason=True)
+def _kernel_cells(it: KernelCost) -> tuple[Entry, ...]:
+    absent = Absent("none")
     return (
         _time(it.free_s) if it.free_calls else absent,
         _time(it.held_s) if it.held_calls else absent,
         _factor(it.factor),
-        Cell(calls),
+        cell(Number(it.free_calls, 0), ", ", Number(it.held_calls, 0)),
     )
 
 
@@ -136,7 +136,7 @@ def _paste(found: CostFindings) -> str:
             continue
         interval = _interval(it)
         bracket = f"no interval: {interval.text}"
-        if not interval.is_reason:
+        if not isinstance(interval, Absent):
             bracket = f"{confidence_text(found.confidence)} CI {interval.text}"
         n = f"n = {len(it.free_s)} and {len(it.held_s)}"
         parts.append(f"{_times_text(it.factor)} the time of {_spoken(it, found)} [{bracket}; {n}]")
@@ -183,29 +183,29 @@ def _csv(found: CostFindings) -> Iterator[tuple[str, ...]]:
             yield "kernel", kernel.name, found.held, "mean", repr(kernel.held_s), repr(kernel.held_calls)
 
 
-def _factor(value: Estimate) -> Cell:
+def _factor(value: Estimate) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(value.reason, is_reason=True)
-    return Cell(_times_text(value), value=value)
+        return Absent(value.reason)
+    return cell(Number(value, 2), "x", value=value)
 
 
 def _times_text(value: float) -> str:
     return f"{ratio(value)}x"
 
 
-def _interval(it: CostFactor) -> Cell:
+def _interval(it: CostFactor) -> Entry:
     if isinstance(it.interval, Interval):
-        return Cell(f"{between(it.interval.low, it.interval.high, 2)}")
-    return Cell(it.interval.reason, is_reason=True)
+        return cell(*ends(it.interval.low, it.interval.high, 2))
+    return Absent(it.interval.reason)
 
 
-def _time(seconds: Estimate) -> Cell:
+def _time(seconds: Estimate) -> Entry:
     """A time with three digits, in the unit that suits it."""
     if isinstance(seconds, Unavailable):
-        return Cell(seconds.reason, is_reason=True)
+        return Absent(seconds.reason)
     _, unit, per_s = next(it for it in UNITS if seconds >= it[0])
     scaled = seconds * per_s
-    return Cell(f"{number(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2)} {unit}", value=seconds)
+    return cell(Number(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}", value=seconds)
 
 
 def _tick(seconds: float) -> str:

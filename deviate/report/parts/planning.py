@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import (
     between,
     confidence_text,
@@ -15,10 +16,11 @@ from deviate.report.format import (
     ratio,
     with_unit,
 )
+from deviate.report.numbers import Number, ends, factor
 from deviate.report.parts.compare import places_of_difference
 from deviate.report.parts.describe import places_of, unit_of
-from deviate.report.view import Cell, Row
-from deviate.report.view.planning import PlanningPart, PlanningPlot, PlanningView
+from deviate.report.plots import PlanningPlot
+from deviate.report.view.planning import PlanningPart, PlanningView
 
 N_OPEN = 3
 """Candidates whose planning is open on a page; that of others is folded."""
@@ -134,8 +136,10 @@ def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
         )
     if isinstance(plan.now_interval, Interval):
         level = confidence_text(plan.confidence)
-        ends = with_unit(between(plan.now_interval.low, plan.now_interval.high, _finer(plan.now, places)), _unit(plan))
-        told += f"; the SD is known from few runs, and for the ends of its {level} interval that is {ends}"
+        around = with_unit(
+            between(plan.now_interval.low, plan.now_interval.high, _finer(plan.now, places)), _unit(plan)
+        )
+        told += f"; the SD is known from few runs, and for the ends of its {level} interval that is {around}"
     return (f"{told}.", *_margin_sentences(plan), *_doubling(plan, places))
 
 
@@ -176,15 +180,15 @@ def _doubling(plan: Planning, places: int | None) -> tuple[str, ...]:
 
 def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
     finer = _finer(row.detectable, places)
-    ends = Cell("not known", is_reason=True)
+    around: Entry = Absent("not known")
     if row.low is not None and row.high is not None:
-        ends = Cell(between(row.low, row.high, finer))
-    in_sds = Cell("not known", is_reason=True)
+        around = cell(*ends(row.low, row.high, finer))
+    in_sds: Entry = Absent("not known")
     if not isinstance(plan.sd, Unavailable):
-        in_sds = Cell(ratio(row.detectable / plan.sd), value=row.detectable / plan.sd)
+        in_sds = cell(*factor(row.detectable / plan.sd), value=row.detectable / plan.sd)
     return Row(
         label=str(row.n),
-        cells=(Cell(number(row.detectable, finer), value=row.detectable), ends, in_sds),
+        cells=(cell(Number(row.detectable, finer), value=row.detectable), around, in_sds),
         note=_note(row.n, plan),
     )
 

@@ -4,10 +4,12 @@ import shlex
 from collections.abc import Sequence
 
 from deviate.model import IMPORTED_AS, Experiment, Run, Status
-from deviate.report.format import clean, counted, duration, instant, replicates
+from deviate.report.document import Absent, Fact, cell
+from deviate.report.format import clean, counted, instant, replicates
+from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts import randomness
 from deviate.report.parts.changes import commit_text
-from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
+from deviate.report.view import EnvironmentRow, FailureView, Provenance, RunRow
 from deviate.report.view.changes import ChangesView
 
 OUTCOMES: dict[str, str] = {
@@ -128,7 +130,7 @@ def _outcome(run: Run) -> str:
 
 
 def _fact(label: str, text: str) -> Fact:
-    return Fact(label, Cell(text) if text else Cell("not recorded", is_reason=True))
+    return Fact(label, cell(text) if text else Absent("not recorded"))
 
 
 def _decided(experiment: Experiment) -> tuple[str, ...]:
@@ -147,9 +149,9 @@ def _threads(experiment: Experiment) -> str:
     return "not limited" if n_threads is None else f"each run limited to {counted(n_threads, 'thread')}"
 
 
-def _wall_time(run: Run) -> str:
+def _wall_time(run: Run) -> Pieces:
     beside = f", up to {counted(run.n_sharing, 'other run')} beside it" if run.n_sharing else ""
-    return f"{duration(run.wall_time_s)}{beside}"
+    return (*duration_of(run.wall_time_s), beside)
 
 
 def _run_row(run: Run) -> RunRow:
@@ -158,7 +160,7 @@ def _run_row(run: Run) -> RunRow:
         outcome=OUTCOMES[run.status],
         exit_code="none" if run.exit_code is None else str(run.exit_code),
         started=instant(run.started),
-        wall_time=Cell(_wall_time(run), value=run.wall_time_s),
+        wall_time=cell(*_wall_time(run), value=run.wall_time_s),
         seeds=randomness.seed_set(run.seeds),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deviate.model import NOT_ASKED, Comparison
+from deviate.report.document import Absent
 from deviate.report.parts.compare import p_value_cell
 from deviate.report.parts.quantity_cells import (
     Made,
@@ -29,7 +30,7 @@ from deviate.report.parts.quantity_cells import (
     test_of,
     verdict_cell,
 )
-from deviate.report.view import Cell, QuantityRow
+from deviate.report.view import QuantityRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
         asked = [(it, cell) for it, cell in zip(comparisons, made, strict=True) if it is not None and cell]
         if not asked:
             continue
-        figures = [it for it, cell in asked if not cell.is_reason] or [asked[0][0]]
+        figures = [it for it, cell in asked if not isinstance(cell, Absent)] or [asked[0][0]]
         methods = " or ".join(dict.fromkeys(quantity.method(it) for it in figures))
         cells = (
-            cell or Cell(reason if comparison is None else NOT_ASKED.reason, is_reason=True)
+            cell or Absent(reason if comparison is None else NOT_ASKED.reason)
             for comparison, cell, reason in zip(comparisons, made, absent, strict=True)
         )
         rows.append(QuantityRow(quantity.label, methods, tuple(cells), quantity.group))

@@ -13,17 +13,15 @@ from deviate.model import (
     Test,
     Unavailable,
 )
+from deviate.report.document import Absent, Entry, cell
 from deviate.report.format import (
-    between,
     clean,
     confidence_text,
     difference_unit,
-    number,
     p_cell,
-    p_text,
     replicates,
-    with_unit,
 )
+from deviate.report.numbers import Number, p_value, with_unit
 from deviate.report.parts.compare import (
     difference_cell,
     equivalence_texts,
@@ -35,10 +33,9 @@ from deviate.report.parts.compare import (
     test_cell,
     verdict_word,
 )
-from deviate.report.parts.describe import interval_cell, n_text, noted, unit_of
-from deviate.report.view import Cell
+from deviate.report.parts.describe import interval_cell, n_pieces, noted_ends, unit_of
 
-Made = Cell | None
+Made = Entry | None
 """A cell; None for what nobody asked for, such as a paired test of runs that were not paired."""
 
 
@@ -58,8 +55,8 @@ def permutation_cell(comparison: Comparison) -> Made:
     """Its statistic is the difference, which stands above."""
     test = comparison.permutation
     if isinstance(test, Unavailable):
-        return None if test == NOT_ASKED else Cell(test.reason, is_reason=True)
-    return Cell(f"{p_text(test.p_value)} ({test.note})")
+        return None if test == NOT_ASKED else Absent(test.reason)
+    return cell(*p_value(test.p_value), f" ({test.note})")
 
 
 def ratio_of(name: str, interval: str = "") -> Callable[[Comparison], Made]:
@@ -100,7 +97,7 @@ def pairs_cell(comparison: Comparison) -> Made:
     if paired is None:
         return None
     alone = f"; without a partner: {replicates(paired.unpaired)}" if paired.unpaired else ""
-    return Cell(f"{paired.n}{alone}")
+    return cell(Number(paired.n, 0), alone)
 
 
 def correlation_cell(comparison: Comparison) -> Made:
@@ -109,11 +106,11 @@ def correlation_cell(comparison: Comparison) -> Made:
 
 
 def verdict_cell(comparison: Comparison) -> Made:
-    return Cell(f"{verdict_word(comparison)}: {reason_text(comparison)}")
+    return cell(f"{verdict_word(comparison)}: {reason_text(comparison)}")
 
 
 def numbers_cell(comparison: Comparison) -> Made:
-    return Cell(f"{n_text(comparison.baseline)} and {n_text(comparison.candidate)}")
+    return cell(*n_pieces(comparison.baseline), " and ", *n_pieces(comparison.candidate))
 
 
 def interval_of(name: str) -> Callable[[Comparison], Made]:
@@ -127,11 +124,10 @@ def interval_of(name: str) -> Callable[[Comparison], Made]:
 def detectable_cell(comparison: Comparison) -> Made:
     places, size, around = places_of_difference(comparison), comparison.detectable, comparison.detectable_interval
     if isinstance(size, Unavailable):
-        return Cell(size.reason, is_reason=True)
-    text = with_unit(number(size, places), difference_unit(unit_of(comparison.metric)))
-    if isinstance(around, Interval):
-        text += f" [{noted(between(around.low, around.high, places), around)}]"
-    return Cell(text)
+        return Absent(size.reason)
+    pieces = with_unit((Number(size, places),), difference_unit(unit_of(comparison.metric)))
+    bracket = (" [", *noted_ends(around, places), "]") if isinstance(around, Interval) else ()
+    return cell(*pieces, *bracket)
 
 
 def detectable_method(comparison: Comparison) -> str:
@@ -147,9 +143,9 @@ def detectable_method(comparison: Comparison) -> str:
 def equivalence_cell(comparison: Comparison) -> Made:
     found = comparison.equivalence
     if isinstance(found, Unavailable):
-        return None if found == NOT_ASKED else Cell(found.reason, is_reason=True)
+        return None if found == NOT_ASKED else Absent(found.reason)
     sides = " and ".join(p_cell(test.p_value) for test in (found.above, found.below))
-    return Cell(f"{equivalence_texts(comparison)[0]}; one-sided {sides}")
+    return cell(f"{equivalence_texts(comparison)[0]}; one-sided {sides}")
 
 
 def equivalence_interval_cell(comparison: Comparison) -> Made:
@@ -169,15 +165,15 @@ def not_worse_cell(comparison: Comparison) -> Made:
     if isinstance(found, Unavailable):
         return None
     if found.is_not_worse is None:
-        return Cell("the metric has no direction", is_reason=True)
-    return Cell(equivalence_texts(comparison)[1] if found.is_not_worse else "not shown")
+        return Absent("the metric has no direction")
+    return cell(equivalence_texts(comparison)[1] if found.is_not_worse else "not shown")
 
 
 def spread_verdict_cell(comparison: Comparison) -> Made:
     verdict = comparison.spread_verdict
     if not isinstance(verdict, SpreadVerdict):
         return None
-    return Cell(f"{spread_word(comparison)}: {clean(verdict.reason)}")
+    return cell(f"{spread_word(comparison)}: {clean(verdict.reason)}")
 
 
 def difference_of(comparison: Comparison) -> Made:

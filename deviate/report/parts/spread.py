@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
-from deviate.report.format import clean, decimals, name_text, number, percentage, ratio, with_unit
+from deviate.report.document import Absent, Entry, cell
+from deviate.report.format import clean, decimals, name_text, with_unit
+from deviate.report.numbers import TO, Number, Pieces, share
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, unit_of
-from deviate.report.view import Cell, ForestPlot, ForestRow
+from deviate.report.plots import ForestPlot, ForestRow
 
 NAMED_TOGETHER = {
     "all streams but split": ("init", "shuffle", "augment", "dropout", "other"),
@@ -35,31 +37,31 @@ def _places(row: NoiseRow) -> int | None:
     return decimals(row.sd / math.sqrt(2 * (row.n - 1)))
 
 
-def sd_cell(row: NoiseRow) -> Cell:
+def sd_cell(row: NoiseRow) -> Entry:
     return estimate_cell(row.sd, _places(row))
 
 
-def sd_interval_cell(row: NoiseRow) -> Cell:
+def sd_interval_cell(row: NoiseRow) -> Entry:
     return interval_cell(row.sd_interval, _places(row))
 
 
-def ratio_cell(row: NoiseRow) -> Cell:
-    return _bracketed(row.ratio, row.ratio_interval, _ratio_text)
+def ratio_cell(row: NoiseRow) -> Entry:
+    return _bracketed(row.ratio, row.ratio_interval, _ratio)
 
 
-def share_cell(row: NoiseRow) -> Cell:
-    return _bracketed(row.share, row.share_interval, percentage)
+def share_cell(row: NoiseRow) -> Entry:
+    return _bracketed(row.share, row.share_interval, share)
 
 
-def _ratio_text(value: float) -> str:
+def _ratio(value: float) -> Pieces:
     """Two decimals, two significant digits below them: a source of next to no spread has no ratio of 0."""
-    return ratio(value) if value >= 0.01 else number(value, decimals(value))
+    return (Number(value, 2 if value >= 0.01 else decimals(value)),)
 
 
-def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
+def _bracketed(estimate: Estimate, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
     if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
-        return cell_of(estimate, text)
-    return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]", value=estimate)
+        return cell_of(estimate, written)
+    return cell(*written(estimate), " [", *written(interval.low), TO, *written(interval.high), "]", value=estimate)
 
 
 def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
@@ -68,10 +70,10 @@ def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
     for row in rows:
         if isinstance(row.sd, Unavailable) or row.sd == 0:
             continue
-        for cell, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
-            if cell.is_reason:
-                if cell.text != "reference" and cell.text not in row.note:
-                    found.setdefault(f"no {name}, {cell.text}", []).append(name_text(row.variant))
+        for entry, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
+            if isinstance(entry, Absent):
+                if entry.reason != "reference" and entry.reason not in row.note:
+                    found.setdefault(f"no {name}, {entry.reason}", []).append(name_text(row.variant))
                 break
     return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in found.items())
 
@@ -121,4 +123,4 @@ def _forest_row(row: NoiseRow) -> ForestRow:
 
 def _sd_told(row: NoiseRow) -> str:
     interval = sd_interval_cell(row)
-    return sd_cell(row).text if interval.is_reason else f"{sd_cell(row).text} [{interval.text}]"
+    return sd_cell(row).text if isinstance(interval, Absent) else f"{sd_cell(row).text} [{interval.text}]"

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
-from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, percentage, with_unit
-from deviate.report.view.parts import Cell, Fact, Row
+from deviate.report import numbers
+from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.format import clean, confidence_text, decimals, name_text, number, percentage, with_unit
+from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
-from deviate.report.view.sweep import SweepLine, SweepPlot, SweepPoint
 
 SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a sweep.
@@ -29,7 +31,7 @@ class _Quantity:
     title: str
     axis: str
     caption: str
-    cells: Callable[[SweepRow], tuple[Cell, ...]]
+    cells: Callable[[SweepRow], tuple[Entry, ...]]
     figures: Callable[[SweepRow], Figures]
     heads: tuple[str, ...]
     from_zero: bool = True
@@ -44,7 +46,7 @@ def sweep_sheet(found: SweepFindings) -> Sheet:
         sections=(_section(found),),
         warnings=tuple(_warnings(found)),
         footnotes=tuple(_footnotes(found)),
-        facts=(Fact("command", Cell(clean(" ".join(redacted_words(found.command))))),),
+        facts=(Fact("command", cell(clean(" ".join(redacted_words(found.command))))),),
         schema=SCHEMA,
         data=found,
         csv_rows=tuple(_csv(found)),
@@ -66,7 +68,10 @@ def _section(found: SweepFindings) -> SheetSection:
     rows = tuple(
         Row(
             name_text(row.value) + (f" · {name_text(row.variant)}" if several else ""),
-            (Cell(f"{row.n}/{row.n_runs}"), *itertools.chain.from_iterable(it.cells(row) for it in quantities)),
+            (
+                cell(Number(row.n, 0), "/", Number(row.n_runs, 0)),
+                *itertools.chain.from_iterable(it.cells(row) for it in quantities),
+            ),
             note=_why_no_intervals(row),
         )
         for row in found.rows
@@ -192,27 +197,29 @@ def _interval_figures(value: Estimate, interval: Interval | Unavailable, factor:
     return factor * value, factor * interval.low, factor * interval.high, ()
 
 
-def _mean_cell(row: SweepRow, unit: str) -> Cell:
+def _mean_cell(row: SweepRow, unit: str) -> Entry:
     if isinstance(row.mean, Unavailable):
-        return Cell(row.mean.reason, is_reason=True)
+        return Absent(row.mean.reason)
     if isinstance(row.sd, Unavailable):
-        return Cell(with_unit(number(row.mean, None), unit), value=row.mean)
+        return cell(*numbers.with_unit((Number(row.mean),), unit), value=row.mean)
     places = decimals(row.sd / math.sqrt(row.n))
-    return Cell(with_unit(f"{number(row.mean, places)} ± {number(row.sd, places)}", unit), value=row.mean)
+    return cell(
+        *numbers.with_unit((Number(row.mean, places), PLUS_MINUS, Number(row.sd, places)), unit), value=row.mean
+    )
 
 
-def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Cell:
+def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(value.reason, is_reason=True)
+        return Absent(value.reason)
     if unit == "%":
-        return Cell(percentage(value), value=factor * value)
-    return Cell(number(factor * value, _places(value, factor)), value=factor * value)
+        return cell(*share(value), value=factor * value)
+    return cell(Number(factor * value, _places(value, factor)), value=factor * value)
 
 
-def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: float) -> Cell:
+def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: float) -> Entry:
     if isinstance(value, Unavailable) or isinstance(interval, Unavailable):
-        return Cell("none", is_reason=True)
-    return Cell(between(factor * interval.low, factor * interval.high, _places(value, factor)))
+        return Absent("none")
+    return cell(*ends(factor * interval.low, factor * interval.high, _places(value, factor)))
 
 
 def _places(value: float, factor: float) -> int | None:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from deviate.model import Comparison, Description, Estimate, Interval, Unavailable
+from deviate.report.document import Absent, Entry
 from deviate.report.format import between, clean, p_cell, percentage, signed
 from deviate.report.parts.compare import places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, missing_text, n_text, places_of, range_cell
-from deviate.report.view import Cell
 
 NOTHING = "—"
 
@@ -87,7 +87,7 @@ def described(description: Description, notes: Footnotes) -> Described:
     mean_interval, sd_interval = (
         TableCell(_bracket(it, places), notes=notes.numbers(it.note))
         if isinstance(it, Interval)
-        else _cell(Cell(it.reason, is_reason=True), notes)
+        else _cell(Absent(it.reason), notes)
         for it in (description.mean_interval, description.sd_interval)
     )
     return Described(
@@ -107,9 +107,9 @@ def n_cell(description: Description, notes: Footnotes) -> TableCell:
 def mean_of(description: Description, notes: Footnotes, *, is_best: bool) -> TableCell:
     """Mean ± SD, where n has a column of its own."""
     cell = mean_cell(description)
-    reason = cell.text if cell.is_reason and not description.note else ""
+    reason = cell.text if isinstance(cell, Absent) and not description.note else ""
     told = notes.numbers(reason, description.note)
-    return TableCell(NOTHING if cell.is_reason else cell.text, is_best=is_best, notes=told)
+    return TableCell(NOTHING if isinstance(cell, Absent) else cell.text, is_best=is_best, notes=told)
 
 
 def mean_with_n(description: Description | None, label: str, notes: Footnotes, *, is_best: bool) -> TableCell:
@@ -154,8 +154,8 @@ def _n(description: Description) -> str:
     return n_text(description).replace(" of ", "/")
 
 
-def _cell(cell: Cell, notes: Footnotes, note: str = "") -> TableCell:
-    if cell.is_reason:
+def _cell(cell: Entry, notes: Footnotes, note: str = "") -> TableCell:
+    if isinstance(cell, Absent):
         return TableCell(NOTHING, notes=notes.numbers(cell.text, note))
     return TableCell(cell.text, notes=notes.numbers(note))
 

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
-from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
+from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
+from deviate.report.numbers import Number, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
-from deviate.report.parts.describe import cell_of
+from deviate.report.parts.describe import cell_of, noted_ends
 from deviate.report.parts.multi_comparison import pair_matrix
-from deviate.report.view import Cell, Fact, ProfileLine, ProfilePlot, RankPlot, Row, TaskView
+from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
+from deviate.report.view import TaskView
 
 
 def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
@@ -25,18 +28,18 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
     friedman = test_cell(tasks.friedman, "chi-square")
-    ranked = f"Friedman {friedman.text}" if not friedman.is_reason else f"Friedman: none, {friedman.text}"
+    ranked = f"Friedman {friedman.text}" if not isinstance(friedman, Absent) else f"Friedman: none, {friedman.text}"
     told = f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {reason}"
     return TaskView(
         sentence=f"{told}. {ranked}. Normalisation: {clean(tasks.normalisation)}." if iqms else told,
         lines=(told, *((_rank_line(tasks, ranked),) if iqms else ())),
         facts=(
-            Fact("Tasks", Cell(", ".join(map(name_text, tasks.tasks)) or "none", is_reason=not tasks.tasks)),
-            Fact("Runs per task", Cell(_runs_text(tasks))),
-            Fact("Normalisation", Cell(clean(tasks.normalisation))),
+            Fact("Tasks", cell(", ".join(map(name_text, tasks.tasks))) if tasks.tasks else Absent("none")),
+            Fact("Runs per task", cell(_runs_text(tasks))),
+            Fact("Normalisation", cell(clean(tasks.normalisation))),
             Fact("Friedman test of mean ranks", friedman),
             Fact("Critical difference of mean ranks (Nemenyi)", ratio_cell(tasks.critical_difference)),
-            *([Fact("Note", Cell(clean(tasks.note)))] if tasks.note else []),
+            *([Fact("Note", cell(clean(tasks.note)))] if tasks.note else []),
         ),
         headers=(
             f"IQM [{level} CI]",
@@ -67,21 +70,19 @@ def _row(it: Aggregated) -> Row:
             _with_interval(it.median, it.median_interval),
             _with_interval(it.gap, it.gap_interval),
             _with_interval(it.improvement, it.improvement_interval, places=2),
-            cell_of(it.rank, ratio),
+            cell_of(it.rank, factor),
         ),
     )
 
 
-def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places: int | None = None) -> Cell:
+def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places: int | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
-        return Cell(estimate.reason, is_reason=True)
+        return Absent(estimate.reason)
     if isinstance(interval, Unavailable):
-        text = f"{number(estimate, 4 if places is None else places)} (no interval: {interval.reason})"
-        return Cell(text, value=estimate)
-    shown = decimals((interval.high - interval.low) / 4) if places is None else places
-    note = f", {interval.note}" if interval.note else ""
-    text = f"{number(estimate, shown)} [{between(interval.low, interval.high, shown)}{note}]"
-    return Cell(text, value=estimate)
+        shown = Number(estimate, 4 if places is None else places)
+        return cell(shown, f" (no interval: {interval.reason})", value=estimate)
+    places = decimals((interval.high - interval.low) / 4) if places is None else places
+    return cell(Number(estimate, places), " [", *noted_ends(interval, places), "]", value=estimate)
 
 
 def _reason(estimate: Estimate) -> str:

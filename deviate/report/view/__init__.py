@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.view.figures import CurveGroup as CurveGroup
-    from deviate.report.view.figures import CurvePlot as CurvePlot
-    from deviate.report.view.figures import EstimationPlot as EstimationPlot
-    from deviate.report.view.figures import ForestPlot as ForestPlot
-    from deviate.report.view.figures import ForestRow as ForestRow
-    from deviate.report.view.figures import PlottedDifference as PlottedDifference
-    from deviate.report.view.figures import PointGroup as PointGroup
     from deviate.report.view.many import ManyView as ManyView
-    from deviate.report.view.many import ProfileLine as ProfileLine
-    from deviate.report.view.many import ProfilePlot as ProfilePlot
-    from deviate.report.view.many import RankPlot as RankPlot
     from deviate.report.view.many import TaskView as TaskView
     from deviate.report.view.metrics import DescriptionRow as DescriptionRow
     from deviate.report.view.metrics import ExperimentSummary as ExperimentSummary
@@ -33,10 +23,6 @@ if TYPE_CHECKING:
     from deviate.report.view.noise import NoiseView as NoiseView
     from deviate.report.view.noise import ProofRow as ProofRow
     from deviate.report.view.page import View as View
-    from deviate.report.view.parts import Cell as Cell
-    from deviate.report.view.parts import Fact as Fact
-    from deviate.report.view.parts import Row as Row
-    from deviate.report.view.parts import Tone as Tone
     from deviate.report.view.runs import ControlRow as ControlRow
     from deviate.report.view.runs import EnvironmentRow as EnvironmentRow
     from deviate.report.view.runs import FailureView as FailureView
@@ -49,20 +35,8 @@ if TYPE_CHECKING:
 load_on_first_use(
     __name__,
     {
-        "deviate.report.view.figures": (
-            "CurveGroup",
-            "CurvePlot",
-            "EstimationPlot",
-            "ForestPlot",
-            "ForestRow",
-            "PlottedDifference",
-            "PointGroup",
-        ),
         "deviate.report.view.many": (
             "ManyView",
-            "ProfileLine",
-            "ProfilePlot",
-            "RankPlot",
             "TaskView",
         ),
         "deviate.report.view.metrics": (
@@ -81,12 +55,6 @@ load_on_first_use(
             "ProofRow",
         ),
         "deviate.report.view.page": ("View",),
-        "deviate.report.view.parts": (
-            "Cell",
-            "Fact",
-            "Row",
-            "Tone",
-        ),
         "deviate.report.view.runs": (
             "ControlRow",
             "EnvironmentRow",

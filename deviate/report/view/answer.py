@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Tone
+from deviate.report.document import Tone
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,35 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Row
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownLine:
-    """One class: the scores of its runs, and its mean with the SD where there is one."""
-
-    label: str
-    values: tuple[float, ...]
-    mean: float | None
-    sd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownPlot:
-    """Classes below each other, the widest first; `index` is the place of the experiment in the report.
-
-    Attributes:
-        has_range: a thin line joins the points of a class.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    index: int
-    lines: tuple[BreakdownLine, ...]
-    has_range: bool = False
+from deviate.report.document import Row
+from deviate.report.plots import BreakdownPlot
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Row
+from deviate.report.document import Row
 
 
 @dataclass(frozen=True, slots=True)

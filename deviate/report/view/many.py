@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Fact, Row
+from deviate.report.document import Fact, Row
+from deviate.report.plots import ProfilePlot, RankPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +30,6 @@ class ManyView:
     matrix_caption: str
     matrix_headers: tuple[str, ...]
     matrix: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RankPlot:
-    """Mean ranks over tasks, best first, as label, text and number.
-
-    Attributes:
-        cliques: ends of bars over experiments that are not told apart.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    note: str
-    ranks: tuple[tuple[str, str, float], ...]
-    difference: float
-    difference_label: str
-    cliques: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileLine:
-    """Share of scores above each threshold, with its band; `index` chooses the colour."""
-
-    label: str
-    note: str
-    index: int
-    shares: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilePlot:
-    """Performance profiles of all experiments."""
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    thresholds: tuple[float, ...]
-    lines: tuple[ProfileLine, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.figures import CurvePlot, EstimationPlot
-from deviate.report.view.parts import Cell, Tone
+from deviate.report.document import Entry, Tone
+from deviate.report.plots import CurvePlot, EstimationPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class DescriptionRow:
     """One metric of one experiment; the cells follow `MetricView.description_headers`."""
 
     experiment: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Entry, ...]
     note: str
 
 
@@ -46,7 +46,7 @@ class QuantityRow:
 
     label: str
     method: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Entry, ...]
     group: str = ""
 
 
@@ -57,9 +57,9 @@ class OverviewComparison:
     `method` is that of the interval, such as `Welch`; empty where there is none.
     """
 
-    difference: Cell
-    interval: Cell
-    p_adjusted: Cell
+    difference: Entry
+    interval: Entry
+    p_adjusted: Entry
     word: str
     tone: Tone
     remark: str
@@ -85,9 +85,9 @@ class MetricView:
     is_primary: bool
     is_folded: bool
     facts: tuple[str, ...]
-    overview: tuple[Cell, ...]
+    overview: tuple[Entry, ...]
     overview_n: tuple[str, ...]
-    cv: Cell
+    cv: Entry
     overview_comparisons: tuple[OverviewComparison | None, ...]
     not_compared: tuple[str, ...]
     description_headers: tuple[str, ...]

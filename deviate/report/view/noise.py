@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.figures import ForestPlot
-from deviate.report.view.parts import Cell
+from deviate.report.document import Entry
+from deviate.report.plots import ForestPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class NoiseRowView:
     """
 
     variant: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Entry, ...]
     note: str
     brief: tuple[str, ...]
     remark: str
@@ -37,7 +37,7 @@ class NoiseTableView:
     brief_headers: tuple[str, ...]
     rows: tuple[NoiseRowView, ...]
     missing: tuple[str, ...]
-    excess: Cell
+    excess: Entry
     forest: ForestPlot | None
     no_forest: str
 

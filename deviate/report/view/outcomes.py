@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Cell
+from deviate.report.document import Entry
+from deviate.report.plots import DifferencePlot, SurvivalPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,58 +12,7 @@ class OutcomeTable:
 
     caption: str
     headers: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalLine:
-    """Share of the runs of one experiment that are not there yet, by step; it changes at each point.
-
-    Attributes:
-        index: of the experiment, which gives the colour.
-        ended: steps at which runs ended that never got there.
-    """
-
-    label: str
-    note: str
-    index: int
-    points: tuple[tuple[int, float], ...]
-    ended: tuple[int, ...]
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalPlot:
-    """Runs on their way to the target of one metric."""
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    lines: tuple[SurvivalLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferencePlot:
-    """Candidate less baseline over steps with a band that holds at all of them at once.
-
-    Attributes:
-        first: the first step at which the band leaves 0; None where it never does.
-        index: of the candidate, which gives the colour.
-        note: how many runs of each side there are.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    note: str
-    index: int
-    steps: tuple[int, ...]
-    difference: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-    first: int | None
+    rows: tuple[tuple[str, tuple[Entry, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)

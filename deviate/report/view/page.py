@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
+from deviate.report.document import Fact
 from deviate.report.view.breakdowns import BreakdownsView
 from deviate.report.view.data import DataView
 from deviate.report.view.divergence import DivergenceView
@@ -10,7 +11,6 @@ from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
 from deviate.report.view.noise import NoiseView
 from deviate.report.view.outcomes import OutcomeView
-from deviate.report.view.parts import Fact
 from deviate.report.view.planning import PlanningView
 from deviate.report.view.runs import FailureView, Provenance
 from deviate.report.view.stability import StabilityView

@@ -2,33 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Row
-
-
-@dataclass(frozen=True, slots=True)
-class PlanningPlot:
-    """Detectable difference against the number of runs.
-
-    Attributes:
-        index: of the experiment that gives colour and shape.
-        points: (n, detectable difference). band: (n, low, high) for the ends of the interval of the SD.
-        now: (n, detectable difference) of the runs on record; n is a mean where sides differ.
-        margin: drawn as a line; None for none.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    n_axis: str
-    index: int
-    points: tuple[tuple[int, float], ...]
-    band: tuple[tuple[int, float, float], ...]
-    now: tuple[float, float]
-    now_label: str
-    margin: float | None
-    margin_label: str
+from deviate.report.document import Row
+from deviate.report.plots import PlanningPlot
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Entry, Fact
 from deviate.report.view.changes import ChangesView
-from deviate.report.view.parts import Cell, Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class RunRow:
     outcome: str
     exit_code: str
     started: str
-    wall_time: Cell
+    wall_time: Entry
     seeds: str
 
 

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Fact, Row
+from deviate.report.plots import GrowthPlot, KernelPlot, SweepPlot
 from deviate.report.view.answer import Answer, Excerpt, Remark
-from deviate.report.view.growth import GrowthPlot
-from deviate.report.view.overhead import KernelPlot
-from deviate.report.view.parts import Fact, Row
-from deviate.report.view.sweep import SweepPlot
 
 
 @dataclass(frozen=True, slots=True)

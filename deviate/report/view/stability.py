@@ -2,57 +2,9 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.document import Row
+from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
 from deviate.report.view.metrics import QuantityRow
-from deviate.report.view.parts import Row
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixPlot:
-    """A share or a distance for each pair of runs, as a heat map.
-
-    Attributes:
-        index: place of the experiment in the report. names: of the runs.
-        values: (R, R), symmetric; what stands on the diagonal is not drawn.
-        texts: what stands in the cells, alike; empty where they are too many for words.
-        low, high: what the lightest and the darkest cell stand for.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    index: int
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-    texts: tuple[tuple[str, ...], ...]
-    low: str
-    high: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepLine:
-    """One experiment over main-loop steps; NaN where there is nothing, and where there is no interval."""
-
-    index: int
-    label: str
-    note: str
-    steps: tuple[int, ...]
-    values: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepsPlot:
-    """How far runs are apart after steps of the main loop."""
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    axis: str
-    lines: tuple[StepLine, ...]
 
 
 @dataclass(frozen=True, slots=True)

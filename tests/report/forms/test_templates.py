@@ -8,7 +8,7 @@ import deviate
 from deviate.errors import ToolError
 from deviate.report.forms.templates import PAGE, _folder, template
 
-CHECKOUT = Path(deviate.__file__).parents[2]
+CHECKOUT = Path(deviate.__file__).parents[1]
 
 
 def test_templates_beside_the_package_are_found_in_a_checkout(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from experiments import experiment, run, scored, selected, single, trained, with
 
 from deviate.model import Experiment, Findings, Series
 from deviate.report import View, build_view
+from deviate.report.document import Absent
 from deviate.stats import judge
 
 
@@ -59,7 +60,7 @@ def test_one_run_is_its_value_without_a_spread() -> None:
     line = view.experiments[0].lines[0]
     assert (line.label, line.value) == ("test_acc", "91.3 %")
     assert "1 run: spread unknown" in line.details
-    assert view.metrics[0].descriptions[0].cells[2].is_reason
+    assert isinstance(view.metrics[0].descriptions[0].cells[2], Absent)
 
 
 def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:

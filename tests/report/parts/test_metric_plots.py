@@ -10,7 +10,7 @@ from deviate.model import Series
 from deviate.report import View, build_view, render
 from deviate.report.figures import page_figure
 from deviate.report.parts.metrics import N_OPEN
-from deviate.report.view import EstimationPlot
+from deviate.report.plots import EstimationPlot
 from deviate.stats import judge
 
 

@@ -15,7 +15,7 @@ from deviate.model import Findings, StabilityFindings
 from deviate.report import build_view, render
 from deviate.report.figures import page_figure
 from deviate.report.parts.stability import stability_view
-from deviate.report.view.stability import MatrixPlot, StepsPlot
+from deviate.report.plots import MatrixPlot, StepsPlot
 
 LABELS = ("small", "wide")
 

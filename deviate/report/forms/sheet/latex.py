@@ -3,11 +3,11 @@ r"""The tables of a sheet as LaTeX: booktabs, for `\input`, and with its comment
 import re
 from collections.abc import Iterator
 
+from deviate.report.document import LONGEST_NUMBER, Absent, Entry
 from deviate.report.form_registry import Medium
 from deviate.report.format import ELLIPSIS
 from deviate.report.forms.sheet.forms import sheet_form
 from deviate.report.forms.tex import escape, figure, prose
-from deviate.report.view.parts import LONGEST_NUMBER, Cell
 from deviate.report.view.sheet import Sheet, SheetTable
 
 LONGEST_LABEL = 60
@@ -74,8 +74,8 @@ def _longest_word(column: list[str]) -> int:
     return max(len(word) for text in column for word in text.split())
 
 
-def _cell(cell: Cell) -> str:
-    is_interval = ELLIPSIS in cell.text and not cell.is_reason
+def _cell(cell: Entry) -> str:
+    is_interval = ELLIPSIS in cell.text and not isinstance(cell, Absent)
     return (
         figure(f"[{cell.text}]" if is_interval else cell.text) if is_interval or cell.is_number else escape(cell.text)
     )

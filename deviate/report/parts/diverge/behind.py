@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 
 from deviate.model.divergence import Cause, Difference, DivergenceFindings, RungFindings
-from deviate.report.format import clean, duration
-from deviate.report.parts.diverge.words import again, code_text, place_text, size, step_text, times, what, where
+from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.format import clean
+from deviate.report.numbers import Pieces, duration_of, whole
+from deviate.report.parts.diverge.words import (
+    again,
+    code_text,
+    place_text,
+    size,
+    step_text,
+    times_number,
+    what,
+    where,
+)
 from deviate.report.view.answer import Remark
-from deviate.report.view.parts import Cell, Row
 from deviate.report.view.sheet import SheetSection, SheetTable
 
 LOOKED_AT = {
@@ -15,8 +25,8 @@ LOOKED_AT = {
     "modules": "outputs and gradients of modules",
     "operations": "every operation",
 }
-NONE = Cell("none", is_reason=True)
-UNKNOWN = Cell("not known", is_reason=True)
+NONE = Absent("none")
+UNKNOWN = Absent("not known")
 
 
 def ladder_section(found: DivergenceFindings) -> SheetSection:
@@ -35,16 +45,17 @@ def ladder_section(found: DivergenceFindings) -> SheetSection:
 
 def _rung(it: RungFindings) -> Row:
     if it.why_not and not it.n_runs:
-        cells = (Cell("not climbed", is_reason=True), *(NONE for _ in range(5)))
-        return Row(it.rung, cells, note=f"not climbed: {clean(it.why_not)}")
-    equal = Cell("none to be told", is_reason=True) if it.why_not else Cell("equal")
-    cells = (
-        equal if it.difference is None else Cell(f"{step_text(it.difference)}: {what(it.difference)}"),
-        Cell(f"{it.n_steps:,}", value=float(it.n_steps)),
-        Cell(f"{it.n_compared:,}", value=float(it.n_compared)),
-        Cell(_window(it)),
+        return Row(
+            it.rung, (Absent("not climbed"), *(NONE for _ in range(5))), note=f"not climbed: {clean(it.why_not)}"
+        )
+    equal = Absent("none to be told") if it.why_not else cell("equal")
+    cells: tuple[Entry, ...] = (
+        equal if it.difference is None else cell(f"{step_text(it.difference)}: {what(it.difference)}"),
+        cell(*whole(it.n_steps), value=float(it.n_steps)),
+        cell(*whole(it.n_compared), value=float(it.n_compared)),
+        cell(_window(it)),
         _cost(it),
-        Cell(duration(it.wall_time_s), value=it.wall_time_s) if it.n_runs else Cell("from records", is_reason=True),
+        cell(*duration_of(it.wall_time_s), value=it.wall_time_s) if it.n_runs else Absent("from records"),
     )
     ended = f"; ended: {clean(it.why_not)}" if it.why_not else ""
     return Row(it.rung, cells, note=f"looks at {LOOKED_AT[it.rung]}{ended}")
@@ -57,11 +68,11 @@ def _window(it: RungFindings) -> str:
     return f"update {it.first}" if last <= it.first else f"updates {it.first} to {last}"
 
 
-def _cost(it: RungFindings) -> Cell:
-    expected = "" if it.forecast is None else f"{times(it.forecast)} expected"
+def _cost(it: RungFindings) -> Entry:
+    expected: Pieces = () if it.forecast is None else (times_number(it.forecast), "x expected")
     if it.cost is None:
-        return Cell(expected, value=it.forecast) if expected else Cell("not measured", is_reason=True)
-    return Cell(f"{times(it.cost)}{f' ({expected})' if expected else ''}", value=it.cost)
+        return cell(*expected, value=it.forecast) if expected else Absent("not measured")
+    return cell(times_number(it.cost), "x", *((" (", *expected, ")") if expected else ()), value=it.cost)
 
 
 def ranks_section(found: DivergenceFindings) -> SheetSection | None:
@@ -80,13 +91,13 @@ def ranks_section(found: DivergenceFindings) -> SheetSection | None:
 
 def _rank(rank: int, it: Difference | None, first: Difference | None) -> Row:
     if it is None:
-        return Row(str(rank), (Cell("equal"), NONE, NONE, NONE))
+        return Row(str(rank), (cell("equal"), NONE, NONE, NONE))
     is_first = first is not None and first.rank == rank
     cells = (
-        Cell(f"{step_text(it)}{', first of all' if is_first else ''}"),
-        Cell(what(it)),
-        UNKNOWN if it.place is None else Cell(place_text(it.place)),
-        Cell("not measured", is_reason=True) if it.ulps is None else Cell(size(it.ulps)),
+        cell(f"{step_text(it)}{', first of all' if is_first else ''}"),
+        cell(what(it)),
+        UNKNOWN if it.place is None else cell(place_text(it.place)),
+        Absent("not measured") if it.ulps is None else cell(size(it.ulps)),
     )
     return Row(str(rank), cells)
 
@@ -137,9 +148,9 @@ def confirmation_section(found: DivergenceFindings) -> SheetSection | None:
 
 
 def _confirmations(found: DivergenceFindings) -> Iterator[Row]:
-    states = {True: Cell("equal"), False: Cell("not equal"), None: Cell("not compared", is_reason=True)}
+    states: dict[bool | None, Entry] = {True: cell("equal"), False: cell("not equal"), None: Absent("not compared")}
     titles = {it.id: it.title for it in found.causes}
     for it in found.confirmations:
         told = clean(it.what) or ("" if it.difference is None else f"{where(it.difference)}: {what(it.difference)}")
-        cells = (states[it.is_equal], Cell(f"{it.n_steps:,}", value=float(it.n_steps)), Cell(told) if told else NONE)
+        cells = (states[it.is_equal], cell(*whole(it.n_steps), value=float(it.n_steps)), cell(told) if told else NONE)
         yield Row(clean(it.flags), cells, note=f"against: {clean(titles.get(it.cause, it.cause))}" if it.cause else "")

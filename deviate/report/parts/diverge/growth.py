@@ -3,10 +3,11 @@
 import math
 
 from deviate.model.divergence import DivergenceFindings, Growth
+from deviate.report.document import Absent, Row, cell
 from deviate.report.format import clean, name_text, rough
+from deviate.report.numbers import Number
 from deviate.report.parts.diverge.words import counted_of, ulps
-from deviate.report.view.growth import GrowthPanel, GrowthPlot
-from deviate.report.view.parts import Cell, Row
+from deviate.report.plots import GrowthPanel, GrowthPlot
 from deviate.report.view.sheet import SheetFigure, SheetSection, SheetTable
 
 MOST_PLOTS = 6
@@ -61,13 +62,13 @@ def _row(it: Growth) -> Row:
     differing, name = apart(it), f"{name_text(it.name)}, by {it.unit}"
     if not differing:
         told = f"equal at each of {counted_of(len(it.steps), 'step')}"
-        return Row(name, (Cell(told), *(Cell("none", is_reason=True) for _ in range(3))))
+        return Row(name, (cell(told), *(Absent("none") for _ in range(3))))
     first, most = differing[0], max(differing, key=lambda at: _size(it.differences[at]))
     cells = (
-        Cell(f"{it.unit} {it.steps[first]}", value=float(it.steps[first])),
-        Cell(_by(it, first)),
-        Cell(f"{_rough(it.differences[-1])}, at {it.steps[-1]}"),
-        Cell(f"{_rough(it.differences[most])}, at {it.steps[most]}"),
+        cell(f"{it.unit} ", Number(it.steps[first], 0), value=float(it.steps[first])),
+        cell(_by(it, first)),
+        cell(f"{_rough(it.differences[-1])}, at {it.steps[-1]}"),
+        cell(f"{_rough(it.differences[most])}, at {it.steps[most]}"),
     )
     return Row(name, cells)
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from deviate.base import redacted_words
 from deviate.model.divergence import DivergenceFindings
+from deviate.report.document import Fact, cell
 from deviate.report.format import clean, name_text
 from deviate.report.parts.diverge.answer import answer_of, paste_text
 from deviate.report.parts.diverge.behind import causes_section, confirmation_section, ladder_section, ranks_section
 from deviate.report.parts.diverge.excerpts import source_section
 from deviate.report.parts.diverge.growth import growth_section
-from deviate.report.view.parts import Cell, Fact
 from deviate.report.view.sheet import Sheet, SheetSection
 
 SCHEMA = 1
@@ -93,7 +93,7 @@ def _facts(found: DivergenceFindings) -> Iterator[Fact]:
         *found.facts,
     ]
     for label, text in pairs:
-        yield Fact(name_text(label), Cell(clean(text)))
+        yield Fact(name_text(label), cell(clean(text)))
 
 
 def _csv(found: DivergenceFindings) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from deviate.model.divergence import Difference, DivergenceFindings, Phase, Place, Ulps
-from deviate.report.format import clean, counted, name_text, number, rough
+from deviate.report.format import clean, counted, name_text, rough
+from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
@@ -140,7 +141,11 @@ def ulps(n: int) -> str:
 
 def times(factor: float) -> str:
     """`1.18x`; of large factors two digits say all."""
-    return f"{number(factor, 2 if factor < 10 else 0)}x"
+    return f"{times_number(factor).text}x"
+
+
+def times_number(factor: float) -> Number:
+    return Number(factor, 2 if factor < 10 else 0)
 
 
 def counted_of(n: int, noun: str) -> str:

@@ -4,10 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
+from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
+from deviate.report.numbers import Number, ends, factor
+from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.words import POINTS, SHARE, estimate_text, methods, whole
-from deviate.report.view import Cell, Row
-from deviate.report.view.breakdowns import BreakdownLine, BreakdownPlot
+from deviate.report.plots import BreakdownLine, BreakdownPlot
 from deviate.report.view.stability import Fold, Grid, StabilityPart
 
 N_FIGURES = 12
@@ -113,28 +115,28 @@ def _row(it: ClassStability) -> Row:
     return Row(
         str(it.label),
         (
-            Cell(f"{it.n_examples:,}", value=it.n_examples),
+            cell(*whole_of(it.n_examples), value=it.n_examples),
             *(_cell(value, places) for value in (it.mean, it.sd)),
             _interval(it.sd_interval, places),
             _cell(it.range, places),
-            Cell(clean(it.ratio.reason), is_reason=True)
+            Absent(clean(it.ratio.reason))
             if isinstance(it.ratio, Unavailable)
-            else Cell(ratio(it.ratio), value=it.ratio),
+            else cell(*factor(it.ratio), value=it.ratio),
             _cell(it.sampling_sd, places),
         ),
     )
 
 
-def _cell(value: float | Unavailable, places: int) -> Cell:
+def _cell(value: float | Unavailable, places: int) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(clean(value.reason), is_reason=True)
-    return Cell(number(100 * value, places), value=value)
+        return Absent(clean(value.reason))
+    return cell(Number(100 * value, places), value=value)
 
 
-def _interval(interval: Interval | Unavailable, places: int) -> Cell:
+def _interval(interval: Interval | Unavailable, places: int) -> Entry:
     if isinstance(interval, Unavailable):
-        return Cell(clean(interval.reason), is_reason=True)
-    return Cell(between(100 * interval.low, 100 * interval.high, places), value=interval.low)
+        return Absent(clean(interval.reason))
+    return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
 
 
 def _plot(it: SetStability, place: int, heading: str) -> BreakdownPlot:

@@ -6,8 +6,10 @@ Source: ranges of times relative to the smallest, after the relative differences
 from collections.abc import Callable, Sequence
 
 from deviate.model import Convergence, ConvergenceRow, Estimate, Findings, Unavailable, WeakModels
-from deviate.report.format import clean, decimals, name_text, number, percentage, replicates
-from deviate.report.view import Cell, QuantityRow, Row
+from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.format import clean, decimals, name_text, replicates
+from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.view import QuantityRow
 from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
 
 RELATIVE = "(largest − smallest) / smallest"
@@ -29,7 +31,7 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Stabili
         _row("seconds per step, range", RELATIVE, found, lambda it: _share(it.step_seconds_relative_range)),
     ]
     rows = [row for criterion in criteria for row in _criterion(criterion, found)]
-    has_times = any(not cell.is_reason for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
+    has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
     columns = tuple(labels[it.experiment] for it in found)
     table = Quantities(
         f"Convergence of {metrics}: seconds and steps of the main loop, from 1",
@@ -64,7 +66,7 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart,
 
 
 def _row(
-    label: str, how: str, found: Sequence[Convergence], cell: Callable[[Convergence], Cell], group: str = ""
+    label: str, how: str, found: Sequence[Convergence], cell: Callable[[Convergence], Entry], group: str = ""
 ) -> QuantityRow:
     return QuantityRow(label, how, tuple(map(cell, found)), group)
 
@@ -73,61 +75,62 @@ def _criterion(criterion: str, found: Sequence[Convergence]) -> list[QuantityRow
     def row_of(it: Convergence) -> ConvergenceRow | None:
         return next((row for row in it.rows if row.criterion == criterion), None)
 
-    def cell(it: Convergence, made: Callable[[ConvergenceRow], Cell]) -> Cell:
+    def of(it: Convergence, made: Callable[[ConvergenceRow], Entry]) -> Entry:
         row = row_of(it)
-        return Cell("not asked of it", is_reason=True) if row is None else made(row)
+        return Absent("not asked of it") if row is None else made(row)
 
     group = clean(criterion)
-    arrived = _row("runs that get there", "of those on record", found, lambda it: cell(it, _arrived), group)
+    arrived = _row("runs that get there", "of those on record", found, lambda it: of(it, _arrived), group)
     if not any(step is not None for it in found if (row := row_of(it)) for step in row.steps):
         return [arrived]
     return [
         arrived,
-        _row("steps", "smallest … largest", found, lambda it: cell(it, _steps), group),
-        _row("steps, range", RELATIVE, found, lambda it: cell(it, lambda row: _share(row.steps_relative_range)), group),
+        _row("steps", "smallest … largest", found, lambda it: of(it, _steps), group),
+        _row("steps, range", RELATIVE, found, lambda it: of(it, lambda row: _share(row.steps_relative_range)), group),
         _row(
             "seconds",
             "mean ± SD over runs that get there",
             found,
-            lambda it: cell(it, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
+            lambda it: of(it, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
             group,
         ),
         _row(
             "seconds, range",
             RELATIVE,
             found,
-            lambda it: cell(it, lambda row: _share(row.seconds_relative_range)),
+            lambda it: of(it, lambda row: _share(row.seconds_relative_range)),
             group,
         ),
     ]
 
 
-def _arrived(row: ConvergenceRow) -> Cell:
+def _arrived(row: ConvergenceRow) -> Entry:
     n = sum(it is not None for it in row.steps)
-    return Cell(f"{n} of {len(row.steps)}", value=n)
+    return cell(Number(n, 0), " of ", Number(len(row.steps), 0), value=n)
 
 
-def _steps(row: ConvergenceRow) -> Cell:
+def _steps(row: ConvergenceRow) -> Entry:
     known = [it for it in row.steps if it is not None]
     if not known:
-        return Cell("no run gets there", is_reason=True)
+        return Absent("no run gets there")
     same = min(known) == max(known)
-    return Cell(str(known[0]) if same else f"{min(known)} … {max(known)}", value=min(known))
+    pieces = (Number(known[0], 0),) if same else ends(min(known), max(known), 0)
+    return cell(*pieces, value=min(known))
 
 
-def _mean(mean: Estimate, sd: Estimate) -> Cell:
+def _mean(mean: Estimate, sd: Estimate) -> Entry:
     if isinstance(mean, Unavailable):
-        return Cell(clean(mean.reason), is_reason=True)
+        return Absent(clean(mean.reason))
     if isinstance(sd, Unavailable):
-        return Cell(f"{number(mean, decimals(mean))} s", value=mean)
+        return cell(Number(mean, decimals(mean)), " s", value=mean)
     places = decimals(sd)
-    return Cell(f"{number(mean, places)} ± {number(sd, places)} s", value=mean)
+    return cell(Number(mean, places), PLUS_MINUS, Number(sd, places), " s", value=mean)
 
 
-def _share(value: Estimate) -> Cell:
+def _share(value: Estimate) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(clean(value.reason), is_reason=True)
-    return Cell(percentage(value), value=value)
+        return Absent(clean(value.reason))
+    return cell(*share(value), value=value)
 
 
 def _weak(it: WeakModels, labels: Sequence[str]) -> Row:
@@ -135,15 +138,15 @@ def _weak(it: WeakModels, labels: Sequence[str]) -> Row:
     return Row(
         labels[it.experiment],
         (
-            Cell(name_text(it.metric)),
-            Cell(clean(it.rule)),
-            Cell(replicates(it.excluded) if it.excluded else "none"),
+            cell(name_text(it.metric)),
+            cell(clean(it.rule)),
+            cell(replicates(it.excluded) if it.excluded else "none"),
             *(_plain(value) for pair in pairs for value in pair),
         ),
     )
 
 
-def _plain(value: Estimate) -> Cell:
+def _plain(value: Estimate) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(clean(value.reason), is_reason=True)
-    return Cell(number(value, decimals(abs(value))), value=value)
+        return Absent(clean(value.reason))
+    return cell(Number(value, decimals(abs(value))), value=value)

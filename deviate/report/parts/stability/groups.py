@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
-from deviate.report.format import between, clean, decimals, name_text, number, percentage, ratio
+from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.format import clean, decimals, name_text, number, percentage, ratio
+from deviate.report.numbers import Number, ends, share
+from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.words import methods, whole
-from deviate.report.view import Cell, Row
 from deviate.report.view.stability import Grid, StabilityPart
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
@@ -76,10 +78,10 @@ def _worst(it: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | 
     return _ratio(measure).text, place, group, measure
 
 
-def composition(it: GroupStability) -> tuple[Cell, ...]:
+def composition(it: GroupStability) -> tuple[Entry, ...]:
     return (
-        Cell(f"{it.n_examples:,}", value=it.n_examples),
-        Cell(percentage(it.share), value=it.share),
+        cell(*whole_of(it.n_examples), value=it.n_examples),
+        cell(*share(it.share), value=it.share),
         *(_count(n) for n in (it.n_positive, it.n_negative)),
     )
 
@@ -92,8 +94,8 @@ def spread_text(measure: GroupMeasure, places: int) -> str:
     return told if isinstance(measure.ratio, Unavailable) else f"{told} ({ratio(measure.ratio)})"
 
 
-def _count(n: int | None) -> Cell:
-    return Cell("not two classes", is_reason=True) if n is None else Cell(f"{n:,}", value=n)
+def _count(n: int | None) -> Entry:
+    return Absent("not two classes") if n is None else cell(*whole_of(n), value=n)
 
 
 def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
@@ -122,27 +124,27 @@ def _has_classes(it: SetStability) -> bool:
     return any(one.n_positive is not None for one in it.groups)
 
 
-def _rates(group: GroupStability, it: SetStability, places: Sequence[int]) -> Iterator[Cell]:
+def _rates(group: GroupStability, it: SetStability, places: Sequence[int]) -> Iterator[Entry]:
     for place in places:
         measure = rates_of(group)[place]
         if isinstance(measure, Unavailable):
-            yield from (Cell(clean(measure.reason), is_reason=True), Cell(""), Cell(""))
+            yield from (Absent(clean(measure.reason)), cell(""), cell(""))
             continue
         digits = _places(measure, it)
         for value in (measure.mean, measure.sd):
             if isinstance(value, Unavailable):
-                yield Cell(clean(value.reason), is_reason=True)
+                yield Absent(clean(value.reason))
             else:
-                yield Cell(number(100 * value, digits), value=value)
+                yield cell(Number(100 * value, digits), value=value)
         yield _ratio(measure)
 
 
-def _ratio(measure: GroupMeasure) -> Cell:
+def _ratio(measure: GroupMeasure) -> Entry:
     if isinstance(measure.ratio, Unavailable):
-        return Cell(clean(measure.ratio.reason), is_reason=True)
+        return Absent(clean(measure.ratio.reason))
     interval = measure.ratio_interval
-    bracket = "" if isinstance(interval, Unavailable) else f" [{between(interval.low, interval.high, 2)}]"
-    return Cell(f"{ratio(measure.ratio)}{bracket}", value=measure.ratio)
+    bracket = () if isinstance(interval, Unavailable) else (" [", *ends(interval.low, interval.high, 2), "]")
+    return cell(Number(measure.ratio, 2), *bracket, value=measure.ratio)
 
 
 def _places(measure: GroupMeasure, it: SetStability) -> int:

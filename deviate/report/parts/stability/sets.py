@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample
-from deviate.report.format import between, clean, decimals, name_text, number, percentage
+from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.format import between, clean, decimals, name_text, number
+from deviate.report.numbers import Number, share, text_of
+from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.matrices import disagreement_plot
 from deviate.report.parts.stability.steps import churn_plot
 from deviate.report.parts.stability.words import (
@@ -11,6 +14,7 @@ from deviate.report.parts.stability.words import (
     SHARE,
     difference_row,
     figure_cell,
+    figure_pieces,
     found,
     measure_cell,
     measure_text,
@@ -19,7 +23,7 @@ from deviate.report.parts.stability.words import (
     shown,
     whole,
 )
-from deviate.report.view import Cell, QuantityRow, Row
+from deviate.report.view import QuantityRow
 from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
 
 Sets = Sequence[SetStability]
@@ -97,9 +101,9 @@ def headline(it: SetStability, label: str) -> str:
         return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
     if churn.value == 0:
         return f"All {len(it.replicates)} runs of {label} predict the same class for each of {examples}."
-    value, _, bracket = measure_text(churn, has_level=True).partition(" [")
-    interval = f" [{bracket}" if bracket else ""
-    return f"Two runs of {label} disagree on {value} of {examples}{interval}{_although(it, churn.value)}."
+    value, interval = figure_pieces(churn.value, churn.interval, MEASURES["churn"], has_level=True)
+    told = f"Two runs of {label} disagree on {text_of(value)} of {examples}{text_of(interval)}"
+    return f"{told}{_although(it, churn.value)}."
 
 
 def _although(it: SetStability, churn: float) -> str:
@@ -131,8 +135,8 @@ def _sizes(sets: Sets) -> Iterator[QuantityRow]:
     yield QuantityRow("examples", "of the set", tuple(_count(it.n_examples) for it in sets))
 
 
-def _count(n: int) -> Cell:
-    return Cell(f"{n:,}", value=n)
+def _count(n: int) -> Entry:
+    return cell(*whole_of(n), value=n)
 
 
 def _sampling(sets: Sets) -> QuantityRow:
@@ -142,7 +146,7 @@ def _sampling(sets: Sets) -> QuantityRow:
     return QuantityRow("error of the test set", how, cells)
 
 
-def _points(value: float | Unavailable) -> Cell:
+def _points(value: float | Unavailable) -> Entry:
     words = MEASURES["accuracy-sd"]
     return figure_cell(value, Unavailable("none"), words)
 
@@ -176,11 +180,11 @@ def _reduction(name: str, sets: Sets) -> Iterator[QuantityRow]:
     yield QuantityRow("variability reduced by", how, cells, group)
 
 
-def _mean_accuracy(one: Reduction | None) -> Cell:
+def _mean_accuracy(one: Reduction | None) -> Entry:
     if one is None or not one.accuracies:
         return measure_cell(None)
     value = sum(one.accuracies) / len(one.accuracies)
-    return Cell(f"{shown(value, 2, SHARE)} %", value=value)
+    return cell(shown(value, 2, SHARE), " %", value=value)
 
 
 def _unstable(it: SetStability, labels: Sequence[str]) -> Grid:
@@ -195,8 +199,8 @@ def _unstable(it: SetStability, labels: Sequence[str]) -> Grid:
 
 def _example(one: UnstableExample) -> Row:
     votes = ", ".join(f"{name}: {n}" for name, n in one.votes)
-    truth = Cell("not known", is_reason=True) if one.truth is None else Cell(str(one.truth), value=one.truth)
-    return Row(str(one.position), (truth, Cell(percentage(one.flip_rate), value=one.flip_rate), Cell(votes)))
+    truth = Absent("not known") if one.truth is None else cell(Number(one.truth, 0), value=one.truth)
+    return Row(str(one.position), (truth, cell(*share(one.flip_rate), value=one.flip_rate), cell(votes)))
 
 
 def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:

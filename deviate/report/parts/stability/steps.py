@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deviate.model import Findings, Interval, Measure, SetStability, Unavailable
 from deviate.report.parts.stability.words import MEASURES, measure_text
-from deviate.report.view.stability import StepLine, StepsPlot
+from deviate.report.plots import StepLine, StepsPlot
 
 Steps = Sequence[tuple[int, Measure]]
 

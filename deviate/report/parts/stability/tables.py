@@ -121,7 +121,7 @@ def _apart(measure: Measure, notes: Footnotes) -> tuple[TableCell, TableCell]:
         return _absent(measure.value, notes), EMPTY
     words, interval = MEASURES[measure.name], measure.interval
     places = places_for(measure.value, interval, words)
-    value = TableCell(shown(measure.value, places, words))
+    value = TableCell(shown(measure.value, places, words).text)
     if isinstance(interval, Interval):
         ends = between(words.scale * interval.low, words.scale * interval.high, places)
         return value, TableCell(f"[{ends}]")

@@ -13,8 +13,11 @@ from deviate.model import (
     Unavailable,
     WeightStability,
 )
-from deviate.report.format import between, clean, confidence_text, decimals, number, signed, with_unit
-from deviate.report.view import Cell, QuantityRow
+from deviate.report import numbers
+from deviate.report.document import Absent, Entry, cell
+from deviate.report.format import clean, confidence_text, decimals, with_unit
+from deviate.report.numbers import Number, Pieces, ends, text_of
+from deviate.report.view import QuantityRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,9 @@ POINTS = Words("", "", 100, "points")
 PLAIN = Words("", "")
 
 
-def shown(value: float, places: int | None, words: Words) -> str:
-    """The figure on its scale, without its unit."""
-    return signed(words.scale * value, places) if words.is_signed else number(words.scale * value, places)
+def shown(value: float, places: int | None, words: Words) -> Number:
+    """The number on its scale, without its unit."""
+    return Number(words.scale * value, places, "signed" if words.is_signed else "plain")
 
 
 def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
@@ -118,27 +121,36 @@ def figure_text(value: Estimate, interval: Interval | Unavailable, words: Words,
     """`8.2 % [7.6 … 8.8]`, the figure alone where it has no interval, or why there is none."""
     if isinstance(value, Unavailable):
         return clean(value.reason)
+    estimate, bracket = figure_pieces(value, interval, words, has_level=has_level)
+    return text_of((*estimate, *bracket))
+
+
+def figure_pieces(
+    value: float, interval: Interval | Unavailable, words: Words, *, has_level: bool = False
+) -> tuple[Pieces, Pieces]:
+    """`8.2 %`, and ` [7.6 … 8.8]`, which is empty where there is no interval."""
     places = places_for(value, interval, words)
-    told = with_unit(shown(value, places, words), words.unit)
+    estimate = numbers.with_unit((shown(value, places, words),), words.unit)
     if isinstance(interval, Unavailable):
-        return told
+        return estimate, ()
     level = f"{confidence_text(interval.confidence)} CI " if has_level else ""
-    return f"{told} [{level}{between(words.scale * interval.low, words.scale * interval.high, places)}]"
+    return estimate, (f" [{level}", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
 
 
-def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words) -> Cell:
+def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words) -> Entry:
     if isinstance(value, Unavailable):
-        return Cell(clean(value.reason), is_reason=True)
-    return Cell(figure_text(value, interval, words), value=value)
+        return Absent(clean(value.reason))
+    estimate, bracket = figure_pieces(value, interval, words)
+    return cell(*estimate, *bracket, value=value)
 
 
 def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
-    return clean(value.reason) if isinstance(value, Unavailable) else shown(value, places, words)
+    return clean(value.reason) if isinstance(value, Unavailable) else shown(value, places, words).text
 
 
-def measure_cell(measure: Measure | None) -> Cell:
+def measure_cell(measure: Measure | None) -> Entry:
     if measure is None:
-        return Cell("not measured", is_reason=True)
+        return Absent("not measured")
     return figure_cell(measure.value, measure.interval, MEASURES[measure.name])
 
 
@@ -196,7 +208,7 @@ def difference_row(
     cells = [
         figure_cell(made[index].value, made[index].interval, apart)
         if index in made
-        else Cell("reference" if index == 0 else "not compared", is_reason=True)
+        else Absent("reference" if index == 0 else "not compared")
         for index in indices
     ]
     how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"

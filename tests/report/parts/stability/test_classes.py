@@ -7,9 +7,10 @@ from stabilities import everything, one_set, with_stability
 
 from deviate.model import SetStability, StabilityFindings, Unavailable
 from deviate.report import build_view, render
+from deviate.report.document import Absent
 from deviate.report.figures import page_figure
 from deviate.report.parts.stability import stability_view
-from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.plots import BreakdownPlot
 from deviate.report.view.stability import StabilityPart, StabilityView
 
 LABELS = ("small", "wide")
@@ -63,7 +64,15 @@ def test_a_class_without_spread_says_why() -> None:
     plain = dataclasses.replace(it.classes[0], sd=Unavailable("1 run: spread unknown"), ratio=Unavailable("no spread"))
     part = _classes(dataclasses.replace(it, classes=(plain,)))
     assert part.sentences[0] == "No class has a spread: 1 run: spread unknown."
-    assert [cell.is_reason for cell in part.grids[0].rows[0].cells] == [False, False, True, False, False, True, False]
+    assert [isinstance(cell, Absent) for cell in part.grids[0].rows[0].cells] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:

@@ -8,6 +8,7 @@ from experiments import scored
 from stabilities import FEW, everything, one_set, values_set, with_stability
 
 from deviate.model import Measure, SetStability, StabilityFindings, Unavailable
+from deviate.report.document import Absent
 from deviate.report.parts.stability import stability_view
 from deviate.report.view.stability import Quantities, StabilityPart
 from deviate.stats import judge
@@ -88,7 +89,7 @@ def test_a_measure_that_is_not_there_has_its_reason() -> None:
     part = _alone(it)
     assert part.sentences[0].endswith("disagree is not known: takes 2 runs.")
     (churn,) = [row for row in part.tables[0].rows if row.label == "churn"]
-    assert churn.cells[0].is_reason
+    assert isinstance(churn.cells[0], Absent)
 
 
 def test_figures_without_intervals_say_why_once() -> None:

@@ -1,0 +1,263 @@
+"""A document before it is text: sections of sentences, tables and figures, in which every number is still a number.
+
+`parts/` make a document from findings, `forms/` write one out and know nothing else: whatever a form says is in here.
+Numbers are unrounded and stand beside the decimals that they are shown with, so each form rounds once and alike, and
+LaTeX sets a number as one without reading any text. What is missing is `Absent`, with the reason, in the place of what
+it would have been: a cell, a figure, a section.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deviate.report.numbers import Piece, Pieces, text_of
+from deviate.report.plots import Plot
+
+LONGEST_NUMBER = 40
+"""Characters of a cell that is aligned as a number: a test with its remarks is a sentence."""
+NOTHING = "—"
+"""What stands for an absent cell in a table whose reasons are footnotes."""
+
+Tone = Literal["good", "bad", "neutral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What is not there, and why.
+
+    Attributes:
+        marks: numbers of the footnotes with the reason, in a table that has its reasons there.
+    """
+
+    reason: str
+    marks: tuple[int, ...] = field(default=(), kw_only=True)
+
+    @property
+    def text(self) -> str:
+        return self.reason
+
+    @property
+    def value(self) -> None:
+        """A reason sorts as words do."""
+        return None
+
+    @property
+    def is_number(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words and numbers in the order of reading: `93.41 ± 0.22 %`, `t(7.8) = 0.41, p = .695`, `bitwise equal`.
+
+    Attributes:
+        value: the number by which a table is sorted; None for words.
+        marks: numbers of the footnotes that belong to it, from 1.
+        is_best: better than every other experiment of this row, by adjusted p.
+    """
+
+    pieces: Pieces
+    value: float | None = field(default=None, compare=False, kw_only=True)
+    marks: tuple[int, ...] = field(default=(), kw_only=True)
+    is_best: bool = field(default=False, kw_only=True)
+
+    @property
+    def text(self) -> str:
+        return text_of(self.pieces)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it stands in a column of numbers as one."""
+        return self.value is not None and len(self.text) <= LONGEST_NUMBER
+
+
+Entry = Cell | Absent
+"""What stands in the place of a cell."""
+
+
+def cell(*pieces: Piece, value: float | None = None) -> Cell:
+    return Cell(pieces, value=value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A labelled piece of provenance, or of a table with one column."""
+
+    label: str
+    cell: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table; the cells follow the columns.
+
+    Attributes:
+        note: stands below the row. method: how the quantity of the row is computed.
+        group: what rows that follow each other have in common; empty for none.
+        begins: the row is the first of several about one metric. is_heading: its label stands alone above others.
+    """
+
+    label: str
+    cells: tuple[Entry, ...]
+    note: str = ""
+    method: str = ""
+    group: str = ""
+    begins: bool = True
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        columns: heads of the labels and of the cells.
+        kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs.
+        second_columns: heads of the second lines of rows that take two; empty without.
+        footnotes: the first is number 1.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    kind: Literal["grid", "quantities", "matrix"] = "grid"
+    second_columns: tuple[str, ...] = ()
+    footnotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with the sentences below it."""
+
+    plot: Plot
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Sentences of a list."""
+
+    sentences: tuple[str, ...]
+    kind: Literal["", "limits", "footnotes"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines of code or a command, to be copied."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptLine:
+    """A line of a file; `is_marked` where the excerpt is about it."""
+
+    number: str
+    text: str
+    is_marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a file of the user's, under what they show."""
+
+    caption: str
+    lines: tuple[ExcerptLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A titled part of a section.
+
+    Attributes:
+        label: how it is to be taken, in a word.
+        sentences: what there is to say. codes: to copy, each by itself. source: where it is documented.
+    """
+
+    title: str
+    label: str
+    sentences: tuple[str, ...]
+    codes: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A labelled line of an answer.
+
+    Attributes:
+        text: words, or a place in the program; may be empty where the code says all.
+        code: as it stands in the program, or as it is to be copied.
+        is_command: whether the code is for a terminal.
+    """
+
+    label: str
+    text: str
+    code: str = ""
+    is_command: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result on one screen, the first words saying it all.
+
+    Attributes:
+        word: in one or two words. rest: goes on in the same line.
+    """
+
+    tone: Tone
+    word: str
+    rest: str
+    points: tuple[Point, ...]
+
+
+Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark
+"""What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document; `key` is its anchor."""
+
+    key: str
+    heading: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why there is nothing to show; empty where there is."""
+        return tuple(it.reason for it in self.blocks if isinstance(it, Absent))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return tuple(it for it in self.blocks if isinstance(it, Table))
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(it for it in self.blocks if isinstance(it, Figure))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document.
+
+    Attributes:
+        answer: what a terminal shows of it and every form shows first; None where the first table is the result.
+        paste: the result in sentences, with every number of the first table.
+        warnings: each with what to do.
+        footnotes: how the numbers were computed.
+        facts: provenance.
+        data: what a program reads of it as JSON, unrounded, made when it is asked for.
+        rows: heads, and a row each, of the values in long form, for CSV.
+    """
+
+    title: str
+    subtitle: str
+    paste: tuple[str, ...]
+    sections: tuple[Section, ...]
+    warnings: tuple[str, ...]
+    footnotes: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    data: Callable[[], object]
+    rows: Callable[[], Iterator[Sequence[object]]]
+    answer: Answer | None = None

@@ -1,0 +1,84 @@
+"""Numbers with the decimals that they are shown with, and the words between them: what cells and sentences hold."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from deviate.report.format import ELLIPSIS, decimals, digits, duration_parts, p_cell, plus
+
+Style = Literal["plain", "signed", "p", "grouped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it is shown.
+
+    Attributes:
+        value: unrounded. places: decimals, fewer than none for tens and hundreds; None for six significant digits.
+        style: `signed` with a plus sign where it is positive, as differences are; `p` a p-value, which has three
+            decimals and no zero before them; `grouped` a whole number with its thousands apart.
+    """
+
+    value: float
+    places: int | None = None
+    style: Style = "plain"
+
+    @property
+    def digits(self) -> tuple[str, str]:
+        """Sign and digits, and the power of ten, which most numbers do without."""
+        if self.style == "p":
+            return p_cell(self.value), ""
+        if self.style == "grouped":
+            return f"{self.value:,.0f}", ""
+        mantissa, exponent = digits(self.value, self.places)
+        return (plus(self.value, mantissa) if self.style == "signed" else mantissa), exponent
+
+    @property
+    def text(self) -> str:
+        mantissa, exponent = self.digits
+        return f"{mantissa}e{exponent}" if exponent else mantissa
+
+
+Piece = str | Number
+"""Words, or a number among them."""
+Pieces = tuple[Piece, ...]
+PLUS_MINUS, TO = " ± ", f" {ELLIPSIS} "
+
+
+def text_of(pieces: Iterable[Piece]) -> str:
+    return "".join(it if isinstance(it, str) else it.text for it in pieces)
+
+
+def ends(low: float, high: float, places: int | None) -> Pieces:
+    """`0.12 … 0.54`."""
+    return (Number(low, places), TO, Number(high, places))
+
+
+def share(fraction: float) -> Pieces:
+    """A dimensionless fraction in percent with two significant digits, as for a coefficient of variation."""
+    percent = 100 * fraction
+    return (Number(percent, max(0, decimals(abs(percent)) or 0)), " %")
+
+
+def factor(value: float) -> Pieces:
+    """Ratios, effect sizes and probabilities: two decimals."""
+    return (Number(value, 2),)
+
+
+def whole(n: float) -> Pieces:
+    """A count with its thousands apart."""
+    return (Number(n, style="grouped"),)
+
+
+def p_value(value: float) -> Pieces:
+    """A p-value as a sentence has it: `p = .004`, `p < .001`."""
+    return ("p " if p_cell(value).startswith("<") else "p = ", Number(value, style="p"))
+
+
+def with_unit(pieces: Pieces, unit: str) -> Pieces:
+    return (*pieces, f" {unit}") if unit else pieces
+
+
+def duration_of(seconds: float) -> Pieces:
+    """A duration in its two largest units, `3 min 5 s`."""
+    return tuple(it if isinstance(it, str) else Number(*it) for it in duration_parts(seconds))

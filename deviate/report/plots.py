@@ -1,0 +1,441 @@
+"""What figures are drawn from: raw numbers, and the words that stand in a figure and beside it."""
+
+from dataclasses import dataclass
+
+from deviate.model import Series
+
+
+@dataclass(frozen=True, slots=True)
+class PointGroup:
+    """The scores of one experiment; `mean` and its interval are None where the findings have none.
+
+    Attributes:
+        index: place of the experiment in the report, which gives colour and shape.
+    """
+
+    index: int
+    label: str
+    note: str
+    values: tuple[float, ...]
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def one_sd(self) -> tuple[float | None, float | None]:
+        """The ends of one SD to either side of the mean."""
+        if self.mean is None or self.sd is None:
+            return None, None
+        return self.mean - self.sd, self.mean + self.sd
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedDifference:
+    """Candidate minus baseline with its interval; None where there is none to draw.
+
+    Attributes:
+        pairs: places of the two scores of each pair, of the baseline and of the candidate, where pairs decide.
+    """
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    pairs: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EstimationPlot:
+    """Raw points of every experiment, the baseline first, and the difference of each candidate to it.
+
+    Here as in every plot, `description` is its numbers in words, and `caption` says what points and lines are.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    difference_axis: str
+    groups: tuple[PointGroup, ...]
+    differences: tuple[PlottedDifference, ...]
+
+    @property
+    def has_shared_axis(self) -> bool:
+        """Whether the difference stands beside the points, its zero at the mean of the baseline."""
+        return len(self.groups) == 2 and len(self.differences) == 1 and self.groups[0].mean is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveGroup:
+    """The runs of one experiment: those that count, and those that ended otherwise; `index` is as in `PointGroup`."""
+
+    index: int
+    label: str
+    counted: tuple[Series, ...]
+    failed: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePlot:
+    """One metric over main-loop steps, in every run."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    confidence: float
+    groups: tuple[CurveGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """The spread of one variant: SD with its interval, and how far each run is from the variant's mean.
+
+    Attributes:
+        remark: stands in the figure where there is no SD, or none but 0.
+    """
+
+    label: str
+    note: str
+    sd: float | None
+    low: float | None
+    high: float | None
+    distances: tuple[float, ...]
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPlot:
+    """SDs of the variants of one experiment; `reference` is the SD that the others are measured by."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    reference: float | None
+    rows: tuple[ForestRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlot:
+    """Mean ranks over tasks, best first, as label, text and number.
+
+    Attributes:
+        cliques: ends of bars over experiments that are not told apart.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    note: str
+    ranks: tuple[tuple[str, str, float], ...]
+    difference: float
+    difference_label: str
+    cliques: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """Share of scores above each threshold, with its band; `index` chooses the colour."""
+
+    label: str
+    note: str
+    index: int
+    shares: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlot:
+    """Performance profiles of all experiments."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    thresholds: tuple[float, ...]
+    lines: tuple[ProfileLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalLine:
+    """Share of the runs of one experiment that are not there yet, by step; it changes at each point.
+
+    Attributes:
+        index: of the experiment, which gives the colour.
+        ended: steps at which runs ended that never got there.
+    """
+
+    label: str
+    note: str
+    index: int
+    points: tuple[tuple[int, float], ...]
+    ended: tuple[int, ...]
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalPlot:
+    """Runs on their way to the target of one metric."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    lines: tuple[SurvivalLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePlot:
+    """Candidate less baseline over steps with a band that holds at all of them at once.
+
+    Attributes:
+        first: the first step at which the band leaves 0; None where it never does.
+        index: of the candidate, which gives the colour.
+        note: how many runs of each side there are.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    note: str
+    index: int
+    steps: tuple[int, ...]
+    difference: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+    first: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownLine:
+    """One class: the scores of its runs, and its mean with the SD where there is one."""
+
+    label: str
+    values: tuple[float, ...]
+    mean: float | None
+    sd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownPlot:
+    """Classes below each other, the widest first; `index` is the place of the experiment in the report.
+
+    Attributes:
+        has_range: a thin line joins the points of a class.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    index: int
+    lines: tuple[BreakdownLine, ...]
+    has_range: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningPlot:
+    """Detectable difference against the number of runs.
+
+    Attributes:
+        index: of the experiment that gives colour and shape.
+        points: (n, detectable difference). band: (n, low, high) for the ends of the interval of the SD.
+        now: (n, detectable difference) of the runs on record; n is a mean where sides differ.
+        margin: drawn as a line; None for none.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    n_axis: str
+    index: int
+    points: tuple[tuple[int, float], ...]
+    band: tuple[tuple[int, float, float], ...]
+    now: tuple[float, float]
+    now_label: str
+    margin: float | None
+    margin_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixPlot:
+    """A share or a distance for each pair of runs, as a heat map.
+
+    Attributes:
+        index: place of the experiment in the report. names: of the runs.
+        values: (R, R), symmetric; what stands on the diagonal is not drawn.
+        texts: what stands in the cells, alike; empty where they are too many for words.
+        low, high: what the lightest and the darkest cell stand for.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    index: int
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    low: str
+    high: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One experiment over main-loop steps; NaN where there is nothing, and where there is no interval."""
+
+    index: int
+    label: str
+    note: str
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepsPlot:
+    """How far runs are apart after steps of the main loop."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    axis: str
+    lines: tuple[StepLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLine:
+    """One kernel: seconds in a window, None where a mode does without it."""
+
+    label: str
+    free: float | None
+    held: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlot:
+    """Kernels below each other, the longest first, on a logarithmic axis of seconds.
+
+    Attributes:
+        axis: its name. ticks: places in seconds, and what stands there.
+        free, held: names of the modes.
+    """
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    ticks: tuple[tuple[float, str], ...]
+    free: str
+    held: str
+    lines: tuple[KernelLine, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    """One value of the argument.
+
+    Attributes:
+        at: place on the axis: the value, or its number from 0 where values are words.
+        label: the value as it was given.
+        estimate, low, high: the measure and its interval, None where there is none.
+        raw: scores of single runs where the measure is their mean.
+    """
+
+    at: float
+    label: str
+    estimate: float | None
+    low: float | None = None
+    high: float | None = None
+    raw: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLine:
+    """One variant over all values; `index` gives it colour and shape."""
+
+    index: int
+    label: str
+    points: tuple[SweepPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlot:
+    """Attributes: scale of the argument's axis: "log", "linear", or "names" where values are words."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    argument: str
+    scale: str
+    from_zero: bool
+    lines: tuple[SweepLine, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPanel:
+    """One axis over the steps.
+
+    Attributes:
+        axis: its name.
+        lines: a line each, by its label; the values stand at the steps of the plot, NaN where there is none.
+        is_logarithmic: the axis is one of powers of ten, with a place of its own for 0 below them.
+    """
+
+    axis: str
+    lines: tuple[tuple[str, tuple[float, ...]], ...]
+    is_logarithmic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPlot:
+    """Panels above each other over the same steps.
+
+    Attributes:
+        steps_axis: name of the axis of steps. first: the first step at which the runs differ, None where they do not.
+        names: of both runs.
+    """
+
+    key: str
+    title: str
+    description: str
+    steps_axis: str
+    steps: tuple[int, ...]
+    first: int | None
+    names: tuple[str, str]
+    panels: tuple[GrowthPanel, ...]
+    caption: str = ""
+
+
+Plot = (
+    EstimationPlot
+    | CurvePlot
+    | ForestPlot
+    | RankPlot
+    | ProfilePlot
+    | SurvivalPlot
+    | DifferencePlot
+    | BreakdownPlot
+    | PlanningPlot
+    | MatrixPlot
+    | StepsPlot
+    | KernelPlot
+    | SweepPlot
+    | GrowthPlot
+)
