@@ -30,6 +30,10 @@ TOKEN = re.compile(r"(?m)^(::(?:stop-commands::)?)[0-9a-f]{32}\b")
 Stamp = tuple[bool, int, int, int]
 """Whether it is a folder; of a file when it was written, how large it is, and its number."""
 FOLDER: Stamp = (True, 0, 0, 0)
+SPAN = re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|s|min|h)\b)|\b\d+:\d\d\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+PROCESS = re.compile(r"events-[\w-]+")
+"""Of the names of files, what tells the process that wrote them."""
+SCORES = (".csv", ".tex")
 STREAMS = ("exit code", "stdout", "stderr")
 
 
@@ -181,6 +185,22 @@ def outcome(code: str, out: bytes, err: bytes, changes: dict[str, bytes | None])
         parts[name] = ["(removed)"] if data is None else lines_of(name, data)
         raw[name] = data or b""
     return Outcome(parts, raw)
+
+
+def timeless(found: Outcome) -> Outcome:
+    """Of a command that ran scripts, what does not depend on the clock and on numbers of processes.
+
+    Streams without times, all that the plan and the snapshot say, scores, and of other files that they were written.
+    """
+    parts = {}
+    for name, lines in found.parts.items():
+        place = PROCESS.sub("events-N", name)
+        if name in STREAMS:
+            parts[name] = [SPAN.sub("TIME", line) for line in lines]
+        elif "__pycache__" not in name:
+            is_kept = name.endswith((*SCORES, "spec.json")) or "/snapshot/tree/" in name
+            parts[place] = lines if is_kept else ["(written)"]
+    return Outcome(parts, found.raw)
 
 
 def differences(old: Outcome, new: Outcome) -> Iterator[tuple[str, list[str]]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from scripts.sameness.commands import Scene
 from scripts.sameness.environments import Side
-from scripts.sameness.outcomes import Folder, Outcome, outcome
+from scripts.sameness.outcomes import Folder, Outcome, outcome, timeless
 
 SERVER = Path(__file__).with_name("server.py")
 LIMIT_S = 300
@@ -42,7 +42,8 @@ class Forked:
                 for index, it in enumerate(calls):
                     code = _read(it["code"]).decode() or f"none: its process ended with {ended}"
                     is_last = index == len(calls) - 1
-                    outcomes.append(outcome(code, _read(it["out"]), _read(it["err"]), changes if is_last else {}))
+                    found = outcome(code, _read(it["out"]), _read(it["err"]), changes if is_last else {})
+                    outcomes.append(timeless(found) if scene.has_runs else found)
         return outcomes
 
     def _forked(self, calls: list[dict[str, Any]], folder: Path) -> int:
