@@ -49,7 +49,7 @@ def scenes(
         yield from _with_runs()
     yield from _recorded()
     if with_examples:
-        yield from (Scene("trained", (f"report {it} {FORMS} {PAPER}", f"show {it}")) for it in EXAMPLES)
+        yield from (Scene("trained", (f"report {name} {FORMS} {PAPER}", f"show {name}")) for name in EXAMPLES)
     yield from _stored(samples)
     yield from _imported()
     yield from _planned()
@@ -60,8 +60,8 @@ def scenes(
 
 def _analysed(project: str, scripts: list[str]) -> Iterator[Scene]:
     for start in range(0, len(scripts), BATCH):
-        chosen = [shlex.quote(it) for it in scripts[start : start + BATCH]]
-        lines = [f"analyze {form} {it}" for it in chosen for form in ("--all", "--format json")]
+        chosen = [shlex.quote(path) for path in scripts[start : start + BATCH]]
+        lines = [f"analyze {form} {path}" for path in chosen for form in ("--all", "--format json")]
         yield Scene(project, tuple(lines), is_batch=True)
     if project != "snippets":
         yield Scene(project, ("analyze .",))

@@ -74,7 +74,7 @@ def make_inputs(
         folder.rename(place / name)
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(make, sorted(missing, key=lambda it: it not in RECORDED)))
+        list(pool.map(make, sorted(missing, key=lambda name: name not in RECORDED)))
 
 
 def _record(lines: Sequence[str], old: Side, environment: dict[str, str], folder: Path) -> None:
@@ -188,8 +188,8 @@ def _scripts(corpus: Path, folder: Path) -> None:
 
 def _python_files(root: Path) -> Iterator[Path]:
     for name, folders, files in os.walk(root):
-        folders[:] = sorted(it for it in folders if not it.startswith(".") and it != "__pycache__")
-        yield from (Path(name, it) for it in sorted(files) if it.endswith(".py"))
+        folders[:] = sorted(inner for inner in folders if not inner.startswith(".") and inner != "__pycache__")
+        yield from (Path(name, file) for file in sorted(files) if file.endswith(".py"))
 
 
 def scripts_of(project: Path) -> list[str]:
