@@ -45,7 +45,7 @@ def test_a_commit_is_equal_to_itself_and_a_changed_word_is_found(tmp_path: Path)
     assert re.search(r"^[1-9]\d* commands equal, 0 differ$", equal.stdout, re.MULTILINE)
 
     words = "How many runs does it take?"
-    (file,) = (it for it in (clone / "deviate").rglob("*.py") if f'"{words}"' in it.read_text())
+    (file,) = (path for path in (clone / "deviate").rglob("*.py") if f'"{words}"' in path.read_text())
     file.write_text(file.read_text().replace(words, "How many trials does it take?"))
     changed = same_as(clone, *asked, "--tree", "--keep", str(tmp_path / "kept"))
     assert changed.returncode == 1, changed.stdout + changed.stderr
@@ -100,6 +100,6 @@ def test_a_project_becomes_as_it_was(tmp_path: Path) -> None:
     assert folder.changes() == {}
     folder.mend()
     paths = sorted(folder.path.rglob("*"))
-    assert {str(it.relative_to(folder.path)): it.is_file() and it.read_text() for it in paths} == {
+    assert {str(path.relative_to(folder.path)): path.is_file() and path.read_text() for path in paths} == {
         "a.txt": "a.txt", "in": False, "in/b.txt": "in/b.txt", "in/deep": False, "in/deep/c.txt": "in/deep/c.txt",
     }  # fmt: skip

@@ -47,7 +47,7 @@ class Compared:
     def is_expected(self, patterns: Iterable[re.Pattern[str]]) -> bool:
         """Whether each changed line has words that were changed on purpose."""
         changed = [line[1:] for _, diff in self.diffs for line in diff if line[:1] in {"-", "+"}]
-        return all(any(it.search(line) for it in patterns) for line in changed)
+        return all(any(pattern.search(line) for pattern in patterns) for line in changed)
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -124,12 +124,14 @@ def chosen_scenes(
 ) -> Iterator[Scene]:
     """Scenes with a command that the pattern of `--only` names."""
     listed = ["records", "examples", "package", "snippets", *(["corpus"] if corpus else [])]
+    if corpus:  # another folder than last time, or other scripts in it
+        shutil.rmtree(inputs / "corpus", ignore_errors=True)
     make_inputs(inputs, listed, old, environment, corpus)
-    samples = sorted(it.name for it in (inputs / "records/.deviate/experiments").iterdir())
+    samples = sorted(path.name for path in (inputs / "records/.deviate/experiments").iterdir())
     scripts = {name: scripts_of(inputs / name) for name in listed[1:]}
-    for it in scenes(scripts, samples, with_runs=options.runs, with_examples=options.examples):
-        if any(re.search(options.only, it.named(line)) for line in it.lines):
-            yield it
+    for scene in scenes(scripts, samples, with_runs=options.runs, with_examples=options.examples):
+        if any(re.search(options.only, scene.named(line)) for line in scene.lines):
+            yield scene
 
 
 def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side, Side], environment: dict[str, str]
@@ -159,16 +161,16 @@ def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side
         ]
 
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        for found in pool.map(play, chosen):
-            yield from found
-    for it in everyone:
-        it.end()
+        for commands in pool.map(play, chosen):
+            yield from commands
+    for process in everyone:
+        process.end()
 
 
-def show(it: Compared, *, is_expected: bool) -> None:
+def show(command: Compared, *, is_expected: bool) -> None:
     what = "differs as expected" if is_expected else "differs"
-    print(f"{what}: {it.name}  ({', '.join(name for name, _ in it.diffs)})")
-    lines = [line for name, diff in it.diffs for line in (f"--- {name}", *diff)]
+    print(f"{what}: {command.name}  ({', '.join(name for name, _ in command.diffs)})")
+    lines = [line for name, diff in command.diffs for line in (f"--- {name}", *diff)]
     for line in lines[:SHOWN]:
         print(f"    {line[:200]}")
     if len(lines) > SHOWN:
@@ -176,12 +178,12 @@ def show(it: Compared, *, is_expected: bool) -> None:
     sys.stdout.flush()
 
 
-def keep(it: Compared, folder: Path) -> None:
+def keep(command: Compared, folder: Path) -> None:
     """Write both outputs of a command to a folder."""
     (folder / "old").mkdir(parents=True)
-    (folder / "command.txt").write_text(it.name + "\n", encoding="utf-8")
-    for side, found in (("old", it.old), ("new", it.new)):
-        for name, data in found.raw.items():
+    (folder / "command.txt").write_text(command.name + "\n", encoding="utf-8")
+    for side, left in (("old", command.old), ("new", command.new)):
+        for name, data in left.raw.items():
             path = folder / side / name.replace(" ", "-")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -206,22 +208,25 @@ def main(arguments: list[str]) -> int:
         inputs = (options.inputs or kept_inputs(options.commit)).resolve()
         corpus = options.corpus.resolve() if options.corpus else None
         chosen = list(chosen_scenes(options, inputs, sides[0], environment, corpus))
-        make_inputs(inputs, {it.project for it in chosen}, sides[0], environment, corpus)
+        if not chosen:
+            print(f"no command has {options.only!r} in its name", file=sys.stderr)
+            return 2
+        make_inputs(inputs, {scene.project for scene in chosen}, sides[0], environment, corpus)
         print(f"Environments and inputs are made, after {time.monotonic() - begun:.0f} s", flush=True)
         if options.keep:
             shutil.rmtree(options.keep, ignore_errors=True)
-        for it in compared(chosen, inputs, scratch, sides, environment):
-            n_files += it.old.n_files
-            codes.update(it.old.parts["exit code"])
-            if not it.diffs:
+        for command in compared(chosen, inputs, scratch, sides, environment):
+            n_files += command.old.n_files
+            codes.update(command.old.parts["exit code"])
+            if not command.diffs:
                 n_equal += 1
                 continue
-            is_expected = it.is_expected(patterns)
+            is_expected = command.is_expected(patterns)
             n_expected += is_expected
             n_different += not is_expected
-            show(it, is_expected=is_expected)
+            show(command, is_expected=is_expected)
             if options.keep:
-                keep(it, options.keep / f"{n_expected + n_different:03}")
+                keep(command, options.keep / f"{n_expected + n_different:03}")
     also = f", {n_expected} as expected" if n_expected else ""
     ended = ", ".join(f"{code} of {n}" for code, n in sorted(codes.items()))
     print(f"{n_files} files compared, in {time.monotonic() - begun:.0f} s; exit codes: {ended}")

@@ -23,12 +23,14 @@ class Scene:
     Attributes:
         lines: what follows `deviate`. is_batch: all in one process; otherwise each in its own.
         is_cold: started as a person does, from a new interpreter, by the clock of the machine.
+        has_runs: the script is run, so that times and numbers of processes are others each time.
     """
 
     project: str
     lines: tuple[str, ...]
     is_batch: bool = False
     is_cold: bool = False
+    has_runs: bool = False
 
     def named(self, line: str) -> str:
         return f"[{self.project}] deviate {line}"
@@ -47,7 +49,7 @@ def scenes(
         yield from _with_runs()
     yield from _recorded()
     if with_examples:
-        yield from (Scene("trained", (f"report {it} {FORMS} {PAPER}", f"show {it}")) for it in EXAMPLES)
+        yield from (Scene("trained", (f"report {name} {FORMS} {PAPER}", f"show {name}")) for name in EXAMPLES)
     yield from _stored(samples)
     yield from _imported()
     yield from _planned()
@@ -58,8 +60,8 @@ def scenes(
 
 def _analysed(project: str, scripts: list[str]) -> Iterator[Scene]:
     for start in range(0, len(scripts), BATCH):
-        chosen = [shlex.quote(it) for it in scripts[start : start + BATCH]]
-        lines = [f"analyze {form} {it}" for it in chosen for form in ("--all", "--format json")]
+        chosen = [shlex.quote(path) for path in scripts[start : start + BATCH]]
+        lines = [f"analyze {form} {path}" for path in chosen for form in ("--all", "--format json")]
         yield Scene(project, tuple(lines), is_batch=True)
     if project != "snippets":
         yield Scene(project, ("analyze .",))
@@ -77,7 +79,7 @@ def _recorded() -> Iterator[Scene]:
         "--aggregate best", "--aggregate at:2 --weak-below test_acc=90",
     ):  # fmt: skip
         yield Scene("runs", (f"report base {flags}",))
-    for flags in ("--match loss=train_loss", "--direction test_acc=min", "--baseline fast", "--metric nothing"):
+    for flags in ("--match train_loss=test_f1", "--direction test_acc=min", "--baseline fast", "--metric nothing"):
         yield Scene("runs", (f"compare base fast {flags}",))
     yield Scene("runs", ("report base:control", "report base:algo fast:algo+impl", "report nowhere"))
     yield from _checked()
@@ -102,7 +104,9 @@ def _recorded() -> Iterator[Scene]:
     yield Scene("networks", (f"compare net:algo+impl shuffled {FORMS} --paper paper",))
     yield Scene("networks", ("show net", "show net --format json", "show net:algo+impl --run 0", "list"))
     yield Scene("networks", ("clean --captured --dry-run", "clean net --captured", "report net"))
-    yield from _diverged("networks", ("noisy:0 noisy:1",))
+    yield from _diverged(
+        "networks", ("noisy:0 noisy:1", "noisy.2:0 noisy.2:1", "noisy.3:0 noisy.3:1", "noisy.4:0 noisy.4:1")
+    )
     yield Scene("costs", (f"report costly {FORMS}", "show costly", "list"))
 
 
@@ -117,7 +121,7 @@ def _stored(samples: list[str]) -> Iterator[Scene]:
 def _checked() -> Iterator[Scene]:
     forms = "--junit a.xml --markdown a.md --json a.json --html a.html"
     yield Scene("runs", (f"check base fast --metric test_acc --margin 0.5 {forms} --github",))
-    yield Scene("runs", (f"check fast third --metric test_acc --metric f1 {forms}",))
+    yield Scene("runs", (f"check fast third --metric test_acc --metric test_f1 {forms}",))
     yield Scene(
         "runs",
         (
@@ -136,9 +140,8 @@ def _checked() -> Iterator[Scene]:
 
 
 def _diverged(project: str, pairs: tuple[str, ...]) -> Iterator[Scene]:
-    forms = "--html a.html --latex a.tex --markdown a.md --json a.json --csv a.csv"
     for pair in pairs:
-        yield Scene(project, (f"diverge {pair} {forms}", f"diverge {pair} --ulps 4", f"diverge {pair} --json -"))
+        yield Scene(project, (f"diverge {pair} {FORMS}", f"diverge {pair} --ulps 4", f"diverge {pair} --json -"))
 
 
 def _imported() -> Iterator[Scene]:
@@ -194,7 +197,7 @@ def _cold() -> Iterator[Scene]:
 
 def _with_runs() -> Iterator[Scene]:
     """Training on both sides, by the clock of the machine."""
-    yield Scene("fresh", ("doctor", "doctor --format json"), is_cold=True)
+    yield Scene("fresh", ("doctor", "doctor --format json"), is_cold=True, has_runs=True)
     yield Scene(
         "fresh",
         (
@@ -203,6 +206,8 @@ def _with_runs() -> Iterator[Scene]:
             "run train.py --runs 3 --jobs 1 --name failing -- --fails",
         ),
         is_cold=True,
+        has_runs=True,
     )  # fmt: skip
-    yield Scene("fresh", ("diverge part.py --name apart -- part",), is_cold=True)
-    yield Scene("records", ("resume old --jobs 1 --csv a.csv",), is_cold=True)
+    yield Scene("fresh", (f"diverge part.py --name apart {FORMS} -- part",), is_cold=True, has_runs=True)
+    yield Scene("fresh", (f"diverge noisy.py --seeds as-is --confirm {FORMS}",), is_cold=True, has_runs=True)
+    yield Scene("records", ("resume old --jobs 1 --csv a.csv",), is_cold=True, has_runs=True)

@@ -85,8 +85,8 @@ def install(name: str, source: Path, scratch: Path, *, is_fresh: bool) -> Side:
     subprocess.run([*into, "--no-deps", "--no-index", *map(str, wheels.iterdir())], check=True)
     variables = {"base": str(side.prefix), "platbase": str(side.prefix)}
     lines = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
-    own = Path(sysconfig.get_path("purelib", vars=variables))
-    (own / "shown_after.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    packages = Path(sysconfig.get_path("purelib", vars=variables))
+    (packages / "shown_after.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
     check_origin(side)
     return side
 

@@ -27,23 +27,23 @@ EXAMPLES = {
 """Examples that need a framework, with arguments that make them short."""
 RECORDED: dict[str, tuple[str, ...]] = {
     "runs": (
-        "run train.py --runs 4 --name base --variants algo+impl,algo,impl,control",
-        "run train.py --runs 4 --name fast --variants algo+impl,control -- --rate 0.3",
-        "run train.py --runs 4 --name third -- --rate 0.02",
-        "run train.py --runs 4 --name failing -- --fails",
-        "run train.py --runs 2 --name swept --sweep --batch-size=2,8,20",
+        "run train.py --runs 6 --name base --variants algo+impl,algo,impl,control",
+        "run train.py --runs 6 --name fast --variants algo+impl,control -- --rate 0.3",
+        "run train.py --runs 6 --name third -- --rate 0.02",
+        "run train.py --runs 8 --name failing -- --fails",
+        "run train.py --runs 5 --name swept --sweep --batch-size=2,8,20",
         "run train.py --runs 6 --name looks --looks 5,6",
         "diverge part.py --name apart -- part",
         "diverge part.py --name same",
         "run tiny.py --runs 3 --name tiny -- --epochs 3",
     ),
     "networks": (
-        "run net.py --runs 4 --name net --variants algo+impl,one-bit --capture predictions,weights --capture-every 1",
-        "run net.py --runs 3 --name shuffled --variants shuffle --capture predictions",
+        "run net.py --runs 5 --name net --variants algo+impl,one-bit --capture predictions,weights --capture-every 1",
+        "run net.py --runs 5 --name shuffled --variants shuffle --capture predictions",
         "diverge noisy.py --name noisy --seeds as-is",
     ),
     "trained": tuple(f"run {name}/train.py --runs 2 --name {name} -- {words}" for name, words in EXAMPLES.items()),
-    "costs": ("overhead costly.py --runs 2 --profiled-runs 2 --name costly",),
+    "costs": ("overhead costly.py --runs 5 --profiled-runs 3 --name costly",),
 }
 """Commands of the old side that leave records, by project; a project is recorded from top to bottom."""
 
@@ -74,7 +74,7 @@ def make_inputs(
         folder.rename(place / name)
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(make, sorted(missing, key=lambda it: it not in RECORDED)))
+        list(pool.map(make, sorted(missing, key=lambda name: name not in RECORDED)))
 
 
 def _record(lines: Sequence[str], old: Side, environment: dict[str, str], folder: Path) -> None:
@@ -188,8 +188,8 @@ def _scripts(corpus: Path, folder: Path) -> None:
 
 def _python_files(root: Path) -> Iterator[Path]:
     for name, folders, files in os.walk(root):
-        folders[:] = sorted(it for it in folders if not it.startswith(".") and it != "__pycache__")
-        yield from (Path(name, it) for it in sorted(files) if it.endswith(".py"))
+        folders[:] = sorted(inner for inner in folders if not inner.startswith(".") and inner != "__pycache__")
+        yield from (Path(name, file) for file in sorted(files) if file.endswith(".py"))
 
 
 def scripts_of(project: Path) -> list[str]:

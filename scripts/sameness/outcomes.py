@@ -30,6 +30,10 @@ TOKEN = re.compile(r"(?m)^(::(?:stop-commands::)?)[0-9a-f]{32}\b")
 Stamp = tuple[bool, int, int, int]
 """Whether it is a folder; of a file when it was written, how large it is, and its number."""
 FOLDER: Stamp = (True, 0, 0, 0)
+SPAN = re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|s|min|h)\b)|\b\d+:\d\d\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+PROCESS = re.compile(r"events-[\w-]+")
+"""Of the names of files, what tells the process that wrote them."""
+SCORES = (".csv", ".tex")
 STREAMS = ("exit code", "stdout", "stderr")
 
 
@@ -105,7 +109,7 @@ def lines_of(name: str, data: bytes) -> list[str]:
     if suffix == ".png":
         return ["{} × {} pixels".format(*struct.unpack(">II", data[16:24]))]
     if suffix == ".pdf":
-        return [it.decode() for it in re.findall(rb"/MediaBox\s*\[[^\]]*\]", data)]
+        return [box.decode() for box in re.findall(rb"/MediaBox\s*\[[^\]]*\]", data)]
     try:
         text = masked(data.decode())
     except UnicodeDecodeError:
@@ -129,15 +133,15 @@ class Folder:
         self.stamps = self.whole = self._stamps()
 
     def _stamps(self) -> dict[str, Stamp]:
-        found: dict[str, Stamp] = {}
+        stamps: dict[str, Stamp] = {}
         for root, folders, files in os.walk(self.path):
             for name in (*files, *folders):
                 path = f"{root}/{name}"
                 status = os.lstat(path)
                 is_folder = stat.S_ISDIR(status.st_mode)
                 stamp = (0, 0, 0) if is_folder else (status.st_mtime_ns, status.st_size, status.st_ino)
-                found[os.path.relpath(path, self.path)] = (is_folder, *stamp)
-        return found
+                stamps[os.path.relpath(path, self.path)] = (is_folder, *stamp)
+        return stamps
 
     def changes(self) -> dict[str, bytes | None]:
         """Files written since the last look, by path; None for one that was removed."""
@@ -183,9 +187,25 @@ def outcome(code: str, out: bytes, err: bytes, changes: dict[str, bytes | None])
     return Outcome(parts, raw)
 
 
+def timeless(left: Outcome) -> Outcome:
+    """Of a command that ran scripts, what does not depend on the clock and on numbers of processes.
+
+    Streams without times, all that the plan and the snapshot say, scores, and of other files that they were written.
+    """
+    parts = {}
+    for name, lines in left.parts.items():
+        place = PROCESS.sub("events-N", name)
+        if name in STREAMS:
+            parts[name] = [SPAN.sub("TIME", line) for line in lines]
+        elif "__pycache__" not in name:
+            is_kept = name.endswith((*SCORES, "spec.json")) or "/snapshot/tree/" in name
+            parts[place] = lines if is_kept else ["(written)"]
+    return Outcome(parts, left.raw)
+
+
 def differences(old: Outcome, new: Outcome) -> Iterator[tuple[str, list[str]]]:
     """What differs, and the lines of a unified diff of it."""
-    for name in sorted(old.parts | new.parts, key=lambda it: (it not in STREAMS, it)):
+    for name in sorted(old.parts | new.parts, key=lambda part: (part not in STREAMS, part)):
         if name not in new.parts:
             yield name, ["-(written or removed by the old side alone)"]
         elif name not in old.parts:

@@ -72,16 +72,16 @@ def become(asked: dict[str, Any]) -> None:
     os.chdir(asked["folder"])
     if asked["moment"] is not None:
         time.time = lambda: asked["moment"]
-    for it in asked["calls"]:
+    for called in asked["calls"]:
         for place, name in ((1, "out"), (2, "err")):
-            stream = os.open(it[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            stream = os.open(called[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(stream, place)
             os.close(stream)
-        code = call(it["words"])
+        code = call(called["words"])
         for file in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 file.flush()
-        Path(it["code"]).write_text(str(code), encoding="utf-8")
+        Path(called["code"]).write_text(str(code), encoding="utf-8")
 
 
 def serve() -> None:

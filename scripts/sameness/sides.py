@@ -12,7 +12,7 @@ from typing import Any
 
 from scripts.sameness.commands import Scene
 from scripts.sameness.environments import Side
-from scripts.sameness.outcomes import Folder, Outcome, outcome
+from scripts.sameness.outcomes import Folder, Outcome, outcome, timeless
 
 SERVER = Path(__file__).with_name("server.py")
 LIMIT_S = 300
@@ -39,10 +39,11 @@ class Forked:
                 calls = [_call(line, Path(streams), index) for index, line in enumerate(lines)]
                 ended = self._cold(calls, folder.path) if scene.is_cold else self._forked(calls, folder.path)
                 changes = folder.changes()
-                for index, it in enumerate(calls):
-                    code = _read(it["code"]).decode() or f"none: its process ended with {ended}"
+                for index, called in enumerate(calls):
+                    code = _read(called["code"]).decode() or f"none: its process ended with {ended}"
                     is_last = index == len(calls) - 1
-                    outcomes.append(outcome(code, _read(it["out"]), _read(it["err"]), changes if is_last else {}))
+                    left = outcome(code, _read(called["out"]), _read(called["err"]), changes if is_last else {})
+                    outcomes.append(timeless(left) if scene.has_runs else left)
         return outcomes
 
     def _forked(self, calls: list[dict[str, Any]], folder: Path) -> int:
@@ -55,10 +56,10 @@ class Forked:
 
     def _cold(self, calls: list[dict[str, Any]], folder: Path) -> int:
         code = 0
-        for it in calls:
-            with open(it["out"], "wb") as out, open(it["err"], "wb") as err:  # noqa: PTH123 - texts, as JSON has them
+        for called in calls:
+            with open(called["out"], "wb") as out, open(called["err"], "wb") as err:  # noqa: PTH123 - texts, as JSON has them
                 process = subprocess.Popen(
-                    [self.side.deviate, *it["words"]],
+                    [self.side.deviate, *called["words"]],
                     cwd=folder,
                     env=self.environment,
                     stdin=subprocess.DEVNULL,
@@ -71,7 +72,7 @@ class Forked:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-            Path(it["code"]).write_text(str(code), encoding="utf-8")
+            Path(called["code"]).write_text(str(code), encoding="utf-8")
         return code
 
     def end(self) -> None:
@@ -90,9 +91,9 @@ def _read(path: str) -> bytes:
 
 def played(scene: Scene, folder: Folder, sides: tuple[Forked, Forked]) -> list[tuple[Outcome, Outcome]]:
     """What both sides left of each line: one after the other at the same path, for paths are printed."""
-    found = []
+    outcomes = []
     for side in sides:
-        found.append(side.play(scene, folder))
+        outcomes.append(side.play(scene, folder))
         folder.mend()
-    old, new = found
+    old, new = outcomes
     return list(zip(old, new, strict=True))
