@@ -6,7 +6,7 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Container, Instance, Routine, Type
+from deviate.analysis.resolve.abstract_values import Argument, Instance, Routine, Type
 from deviate.analysis.resolve.callables import (
     CLOCK_NAMES,
     CLOCKS,
@@ -523,13 +523,7 @@ class Origins:
         self, node: cst.BaseExpression, key: str, function: Function
     ) -> list[tuple[cst.BaseExpression, Function]]:
         """What stands under a constant key: in the display of a dict, or assigned to it later."""
-        found = [
-            (item.value, thing.function)
-            for thing in self.resolver.of(node, function)
-            if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
-            for item in thing.node.elements
-            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
-        ]
+        found = self.resolver.values_under_key(node, key, function)
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
             found += [
