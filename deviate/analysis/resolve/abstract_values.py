@@ -6,6 +6,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Class, Function, Module
 
+Placed = tuple[cst.BaseExpression, Function]
+"""An expression, and the function in whose frame it is written."""
 Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
 """An argument, or the function that a decorator is given, and the function in whose frame it is written."""
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Instance, Routine, Type
+from deviate.analysis.resolve.abstract_values import Argument, Instance, Placed, Routine, Type
 from deviate.analysis.resolve.callables import (
     CLOCK_NAMES,
     CLOCKS,
@@ -519,9 +519,7 @@ class Origins:
                     stored.setdefault(nodes.code(place), []).append((value, scope))
         return self._stored[function.module].get(nodes.code(node), [])
 
-    def _under_key(
-        self, node: cst.BaseExpression, key: str, function: Function
-    ) -> list[tuple[cst.BaseExpression, Function]]:
+    def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """What stands under a constant key: in the display of a dict, or assigned to it later."""
         found = self.resolver.values_under_key(node, key, function)
         if isinstance(node, cst.Name):

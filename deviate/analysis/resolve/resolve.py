@@ -14,6 +14,7 @@ from deviate.analysis.resolve.abstract_values import (
     Namespace,
     Outside,
     Parent,
+    Placed,
     Routine,
     Thing,
     Type,
@@ -666,9 +667,7 @@ class Resolver:
             return items
         return list(self.values_under_key(node, key, function)) or items
 
-    def values_under_key(
-        self, node: cst.BaseExpression, key: str, function: Function
-    ) -> list[tuple[cst.BaseExpression, Function]]:
+    def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """What stands under a constant key in the dict displays that an expression stands for."""
         return [
             (item.value, thing.function)
