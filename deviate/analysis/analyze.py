@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, loop_value
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.judge import Judge
+from deviate.analysis.metrics.evidence import Objection
+from deviate.analysis.metrics.judge import Candidate, Judge
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
 from deviate.analysis.metrics.labels import tells_keys
 from deviate.analysis.metrics.naming import give_names
@@ -33,13 +34,12 @@ from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects
 from deviate.analysis.side_effects.effects import output_paths
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site, Span
+from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
 
 DEEPEST = 4000
 """Levels of calls of our own that an analysis may need: one for each level of nesting in the script, a few times."""
-UNTOLD = "nothing marks it"
-REACHED = "reached by the calls at lines"
-UNTAPPABLE = ("name:", "constant", "object:", "ignored:")
+COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
+UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,13 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
         reached = reach(node, () if is_drawn else outer, graph)
         ways += graph.ways(node)
-        reason = item.decision.reason
-        if not reason or reason.startswith(UNTOLD):
-            reason = reached.reason or reason
-        site = _site(item, len(sites)) if _is_tappable(item, reason) and not is_drawn else None
-        if is_drawn and not reason:
+        objection = item.decision.objection
+        if objection is None or objection.cause is RejectionReason.UNMARKED:
+            objection = reached.objection or objection
+        site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
+        if is_drawn and objection is None:
             found.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
-        elif site is not None and not reason:
+        elif site is not None and objection is None:
             told = contexts(item, reached.ways, outer, graph, is_shared=(site.file, site.span) in shared)
             if all(context.label is None for context in told) and not tells_keys(site.label, item.candidate, graph):
                 site = _without_label(site)
@@ -132,10 +132,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             site = _without_label(site)
         if site is not None:
             sites.append(site)
-        if reason:
-            value, line = item.candidate.value, item.candidate.line
-            where = value.function.module.file
-            rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
+        if objection is not None:
+            rejected.append(_rejected(item.candidate, objection, site.id if site else None))
     found = _without_repeats(found, rejected, graph)
     loops = _loops(trainings, ways, graph)
     survey = Survey(graph)
@@ -167,9 +165,8 @@ def _without_repeats(found: list[_Found], rejected: list[Rejected], graph: CallG
     repeats = find_repeats(told, wanted(told), graph.nodes)
     for number, earlier in repeats.items():
         item, first = found[number].judged.candidate, found[earlier].judged.candidate
-        reason = f"repeat: the same value as {first.sink} reports at line {first.line}"
-        file = item.value.function.module.file
-        rejected.append(Rejected(item.value.spelled, file, item.line, reason, found[number].site))
+        objection = Objection(RejectionReason.REPEAT, f"{first.sink} reports at line {first.line}")
+        rejected.append(_rejected(item, objection, found[number].site))
     return [item for number, item in enumerate(found) if number not in repeats]
 
 
@@ -182,7 +179,8 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
         items = inside.get(loop, [])
-        counting = [item for item in items if item.decision.reason.startswith("counter")]
+        objections = [(item, item.decision.objection) for item in items]
+        counting = [item for item, objection in objections if objection is not None and objection.cause in COUNTERS]
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
@@ -194,11 +192,18 @@ def _nodes_on(ways: Iterable[Way]) -> Collection[cst.CSTNode]:
     return {id(frame.node): frame.node for way in ways for frame in way}.values()
 
 
-def _is_tappable(item: Judged, reason: str) -> bool:
+def _is_tappable(item: Judged) -> bool:
     value = item.candidate.value
     if not value.is_tappable or any(isinstance(arg, cst.BaseString) for arg in [value.node]):
         return False
-    return not item.decision.reason.startswith(UNTAPPABLE) and not reason.startswith("ignored:")
+    objection = item.decision.objection
+    return objection is None or objection.cause not in UNTAPPABLE
+
+
+def _rejected(candidate: Candidate, objection: Objection, site: int | None) -> Rejected:
+    value = candidate.value
+    file = value.function.module.file
+    return Rejected(value.spelled, file, candidate.line, objection.cause, objection.detail, site)
 
 
 def _site(item: Judged, number: int) -> Site:
@@ -274,7 +279,7 @@ def _metric(item: _Found, name: str) -> Metric:
     if context.label is not None and item.site is not None:
         evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
     if context.path:
-        evidence = (*evidence, f"{REACHED} {' → '.join(str(place.line) for place in context.path)}")
+        evidence = (*evidence, reached_by(context.path))
     if context.is_final:
         evidence = (*evidence, "reported after the main loop")
     return Metric(
@@ -291,6 +296,11 @@ def _metric(item: _Found, name: str) -> Metric:
         path=context.path,
         label=context.label,
     )
+
+
+def reached_by(path: Sequence[Place]) -> str:
+    """The evidence of a metric that is reported on one of several call paths."""
+    return f"reached by the calls at lines {' → '.join(str(place.line) for place in path)}"
 
 
 def _managed_metrics(training: Training, taken: set[str], graph: CallGraph) -> list[Metric]:

@@ -1,13 +1,20 @@
 """The analysis as the JSON document of `analyze --format json`, and the error for a script that reports nothing."""
 
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop
+from deviate.model import Analysis, Loop, RejectionReason
 
 SCHEMA = 1
 # 2026-11-21  1  first format.
 MOST_SHOWN = 8
-NEARNESS = ("nothing marks it", "reported before", "not reached", "counter: shown", "counter: called", "counter: named")
-"""How the reasons of those begin that may be metrics after all, the likeliest first."""
+NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
+    (RejectionReason.UNMARKED,),
+    (RejectionReason.EARLY,),
+    (RejectionReason.NEVER_CALLED, RejectionReason.BEHIND_EXIT),
+    (RejectionReason.WHOLE_NUMBER,),
+    (RejectionReason.CALLED_COUNTER,),
+    (RejectionReason.NAMED_COUNTER,),
+)
+"""Reasons of the values that may be metrics after all, the likeliest first."""
 
 
 def to_document(analysis: Analysis) -> dict[str, object]:
@@ -60,7 +67,7 @@ def _loop(loop: Loop) -> dict[str, object]:
 def explain_nothing_found(analysis: Analysis) -> InputError:
     """The error for a script without metrics: the near misses, and how to name one."""
     near = [item for item in analysis.rejected if item.site is not None] or list(analysis.rejected)
-    near.sort(key=lambda item: _distance(item.reason))
+    near.sort(key=lambda item: _distance(item.cause))
     if not near:
         return InputError(
             f"{analysis.script} reports no values that deviate could find",
@@ -78,6 +85,6 @@ def explain_nothing_found(analysis: Analysis) -> InputError:
     )
 
 
-def _distance(reason: str) -> int:
+def _distance(cause: RejectionReason) -> int:
     """How far a rejected value is from being a metric."""
-    return next((place for place, start in enumerate(NEARNESS) if reason.startswith(start)), len(NEARNESS))
+    return next((place for place, causes in enumerate(NEARNESS) if cause in causes), len(NEARNESS))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from deviate.analysis.analyze import REACHED, analyze
+from deviate.analysis.analyze import analyze, reached_by
 from deviate.analysis.resolve.identifier_words import PHASES, words
 from deviate.model import Analysis, Loop, Metric, Site
 
@@ -59,13 +59,13 @@ def _told_apart(found: Analysis) -> Analysis:
 def _without_paths(first: Analysis) -> Analysis:
     """The training script with paths only where they tell its own metrics apart: those of other scripts are longer."""
     n_of = collections.Counter((metric.site, metric.label) for metric in first.metrics)
-    metrics = [
-        dataclasses.replace(metric, path=(), evidence=tuple(it for it in metric.evidence if not it.startswith(REACHED)))
-        if n_of[metric.site, metric.label] == 1
-        else metric
-        for metric in first.metrics
-    ]
+    metrics = [_without_path(metric) if n_of[metric.site, metric.label] == 1 else metric for metric in first.metrics]
     return dataclasses.replace(first, metrics=tuple(metrics))
+
+
+def _without_path(metric: Metric) -> Metric:
+    evidence = tuple(text for text in metric.evidence if text != reached_by(metric.path))
+    return dataclasses.replace(metric, path=(), evidence=evidence)
 
 
 def _with(first: Analysis, other: Analysis) -> Analysis:

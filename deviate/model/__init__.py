@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Metric as Metric
     from deviate.model.analysis import Place as Place
     from deviate.model.analysis import Rejected as Rejected
+    from deviate.model.analysis import RejectionReason as RejectionReason
     from deviate.model.analysis import Role as Role
     from deviate.model.analysis import SeedCall as SeedCall
     from deviate.model.analysis import SideEffect as SideEffect
@@ -139,6 +140,7 @@ load_on_first_use(
             "Metric",
             "Place",
             "Rejected",
+            "RejectionReason",
             "Role",
             "SeedCall",
             "SideEffect",

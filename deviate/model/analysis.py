@@ -1,6 +1,7 @@
 """What is known of a script before it runs."""
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Literal
 
@@ -112,15 +113,72 @@ class Metric:
     label: str | None = None
 
 
+class RejectionReason(Enum):
+    """Why a reported value is no metric.
+
+    Attributes:
+        kind: heading of the values that are rejected for the same kind of reason.
+        sentence: what a user reads; `{}` stands for the detail.
+    """
+
+    COUNTER = "counter", "counter: {}"
+    LOOP_COUNTER = "counter", "counter of the loop at line {}"
+    WHOLE_NUMBER = "counter", "counter: shown as a whole number"
+    CALLED_COUNTER = "counter", 'counter: called "{}"'
+    NAMED_COUNTER = "counter", "counter: named {}"
+    SIZE = "size", "size: {}"
+    SETTING = "setting", "setting: {}"
+    LEARNING_RATE = "setting", "setting: learning rate"
+    CALLED_SETTING = "setting", 'setting: called "{}"'
+    CLOCK = "clock reading", "clock reading: {}"
+    MEMORY = "memory", "memory: {}"
+    TEXT = "name", "name: {}"
+    TAG = "name", "name: part of the name"
+    QUOTED = "name", "name: shown in quotes"
+    TEXT_NAME = "name", "name: called so in the script"
+    KEY = "name", "name: key of a mapping"
+    CONSTANT = "constant", "constant: {}"
+    OBJECT = "object", "object: {}"
+    TIME_LEFT = "estimate", "estimate: time left"
+    IGNORED = "ignored", "ignored: a comment in the script says so"
+    REPEAT = "repeat", "repeat: the same value as {}"
+    HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
+    UNMARKED = (
+        "nothing marks it as a measurement",
+        "nothing marks it as a measurement: no telling word, no float format",
+    )
+    EARLY = (
+        "reported before the main loop, or in a branch that never reaches it",
+        "reported before the main loop, or in a branch that never reaches it",
+    )
+    NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
+    BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        self.kind = kind
+        self.sentence = sentence
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A value that the script reports and that is no metric, with the reason."""
+    """A value that the script reports and that is no metric.
+
+    Attributes:
+        cause: why it is none; detail: what its sentence needs, such as a line or a name.
+        site: where it is tapped all the same; None where it is not.
+    """
 
     expression: str
     file: str
     line: int
-    reason: str
+    cause: RejectionReason
+    detail: str = ""
     site: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """The sentence that says why it is no metric."""
+        return self.cause.sentence.format(self.detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from deviate.analysis.metrics.container_contents import Holdings
+from deviate.analysis.metrics.evidence import Objection
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
@@ -18,9 +19,9 @@ from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, positional, walk
 from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Starred, Stars, Value
+from deviate.model import RejectionReason
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-UNTOLD = "nothing marks it"
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
@@ -221,9 +222,9 @@ class Collector:
             told = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), told)
             if self._is_ignored(line, value):
-                decision = Decision(None, reason="ignored: a comment in the script says so")
+                decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
-                decision = Decision(None, reason="name: key of a mapping")
+                decision = Decision(None, objection=Objection(RejectionReason.KEY))
             else:
                 decision = self._decide(candidate)
             judged.append(Judged(candidate, decision))
@@ -237,7 +238,7 @@ class Collector:
         decision, value = self.judge.decide(candidate), candidate.value
         for key, node, function in self.holdings.of(value.source, value.function):
             if function in self.reports.keepers:
-                return Decision(None, reason=f"reported where it is handed to {function.name}()")
+                return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
             if decision.role is not None:
                 break
             inside = Value(node, node, function, self.nodes.code(node))
@@ -257,7 +258,8 @@ class Collector:
         if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in told):
             return False
         known = self.parser.displays.display(mapping, candidate.value.function) or ()
-        return decision.reason.startswith(UNTOLD) or any(key is None for key, _, _ in known)
+        is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
+        return is_unmarked or any(key is None for key, _, _ in known)
 
     def _is_ignored(self, line: int, value: Value) -> bool:
         source = value.function.source

@@ -8,6 +8,7 @@ import libcst as cst
 
 from deviate.analysis.loops.main_loop import Training
 from deviate.analysis.metrics.collect import Judged
+from deviate.analysis.metrics.evidence import Objection
 from deviate.analysis.metrics.hints import hints_of
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.calls import CallGraph, Way
@@ -16,7 +17,7 @@ from deviate.analysis.resolve.identifier_words import PHASES, words
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_text, last_name
-from deviate.model import Place
+from deviate.model import Place, RejectionReason
 
 MOST_CONTEXTS = 12
 
@@ -42,21 +43,21 @@ class Reach:
     """The ways to a node that count, or why none does."""
 
     ways: tuple[Way, ...]
-    reason: str = ""
+    objection: Objection | None = None
 
 
 def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Reach:
     """The ways to a node that lead through the training or come after it; all of them where nothing trains."""
     ways = graph.ways(node)
     if not ways:
-        return Reach((), "not reached: its function is never called from the script")
+        return Reach((), Objection(RejectionReason.NEVER_CALLED))
     alive = tuple(way for way in ways if not any(is_dead(frame.node, graph.nodes) for frame in way))
     if not alive:
-        return Reach((), "not reached: it stands behind a statement that always leaves")
+        return Reach((), Objection(RejectionReason.BEHIND_EXIT))
     if not trainings:
         return Reach(alive)
     counting = tuple(way for way in alive if is_inside(way, trainings, graph) or _is_after(way, trainings, graph))
-    return Reach(counting, "" if counting else "reported before the main loop, or in a branch that never reaches it")
+    return Reach(counting, None if counting else Objection(RejectionReason.EARLY))
 
 
 def is_inside(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:

@@ -18,11 +18,11 @@ from deviate.analysis.resolve.identifier_words import (
     TUNED,
     words,
 )
-from deviate.analysis.resolve.origins import Origin
+from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted, last_name
 from deviate.analysis.resolve.values import Value
-from deviate.model import Role
+from deviate.model import RejectionReason, Role
 from deviate.model.metric_vocabulary import listed
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
@@ -31,17 +31,17 @@ TRACKERS = listed(
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
 FIXED = {
-    "counter": "counter",
-    "size": "size",
-    "setting": "setting",
-    "rate": "setting",
-    "clock": "clock",
-    "memory": "memory",
-    "text": "name",
-    "constant": "constant",
-    "object": "object",
+    "counter": RejectionReason.COUNTER,
+    "size": RejectionReason.SIZE,
+    "setting": RejectionReason.SETTING,
+    "rate": RejectionReason.SETTING,
+    "clock": RejectionReason.CLOCK,
+    "memory": RejectionReason.MEMORY,
+    "text": RejectionReason.TEXT,
+    "constant": RejectionReason.CONSTANT,
+    "object": RejectionReason.OBJECT,
 }
-"""Kinds of origin that are no measurement, and the word by which a user knows them."""
+"""Kinds of origin that are no measurement."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
 TEXT_NAMES = listed("name names type types dir dirs directory path paths file files filename folder mode title url tag")
@@ -77,7 +77,7 @@ class View:
 
         Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
         """
-        if self.origin.kind != "counter" or not self.origin.reason.startswith("counter: computed"):
+        if self.origin.reason is not Reason.OF_COUNTER:
             return False
         if COUNTERS & set(self.head[-1:]) or is_integer_spec(self.value.spec):
             return False
@@ -110,13 +110,21 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one rule says: the role of a metric, or (role None) why it is none."""
+    """What speaks for a metric of some role."""
 
-    role: Role | None
+    role: Role
     text: str
 
 
-Rule = Callable[[View], Evidence | None]
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a value is no metric."""
+
+    cause: RejectionReason
+    detail: str = ""
+
+
+Rule = Callable[[View], Evidence | Objection | None]
 
 
 # ---------------------------------------------------------------- declared
@@ -134,80 +142,81 @@ def logged(view: View) -> Evidence | None:
 # ---------------------------------------------------------------- against
 
 
-def part_of_name(view: View) -> Evidence | None:
+def part_of_name(view: View) -> Objection | None:
     """What stands in a tag tells what is reported and is not reported itself."""
-    return Evidence(None, "name: part of the name") if view.value.style == "name" else None
+    return Objection(RejectionReason.TAG) if view.value.style == "name" else None
 
 
-def learning_rate(view: View) -> Evidence | None:
+def learning_rate(view: View) -> Objection | None:
     """Learning rates are set, whoever computes them."""
     is_named = RATES & set(view.own) or (RATES & set(view.near[-2:]) and view.origin.kind not in MEASURED)
-    return Evidence(None, "setting: learning rate") if is_named or view.origin.kind == "rate" else None
+    return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
 
 
-def time_left(view: View) -> Evidence | None:
+def time_left(view: View) -> Objection | None:
     is_named = ESTIMATES & {*view.own, *view.near} and view.origin.kind != "quality" and not QUALITY & set(view.own)
-    return Evidence(None, "estimate: time left") if is_named else None
+    return Objection(RejectionReason.TIME_LEFT) if is_named else None
 
 
-def use_of_memory(view: View) -> Evidence | None:
+def use_of_memory(view: View) -> Objection | None:
     is_named = MEMORY & set(view.own) or (MEMORY & set(view.near[-3:]) and not QUALITY & set(view.own))
-    return Evidence(None, "memory: use of memory") if is_named else None
+    return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
 
 
-def fixed_origin(view: View) -> Evidence | None:
+def fixed_origin(view: View) -> Objection | None:
     """Counters, sizes, settings, clocks and texts."""
-    word = FIXED.get(view.origin.kind)
-    if word is None or view.is_counted or view.is_length or view.is_shown_as_quality:
+    cause = FIXED.get(view.origin.kind)
+    if cause is None or view.is_counted or view.is_length or view.is_shown_as_quality:
         return None
-    reason = view.origin.reason or word
-    return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
+    if view.origin.reason is Reason.LOOP_COUNTER:
+        return Objection(RejectionReason.LOOP_COUNTER, str(view.origin.detail))
+    return Objection(cause, view.origin.sentence)
 
 
-def quoted(view: View) -> Evidence | None:
+def quoted(view: View) -> Objection | None:
     """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
-    return Evidence(None, "name: shown in quotes") if view.text.endswith(("'", '"', "`")) else None
+    return Objection(RejectionReason.QUOTED) if view.text.endswith(("'", '"', "`")) else None
 
 
-def text_name(view: View) -> Evidence | None:
+def text_name(view: View) -> Objection | None:
     """`model_name`, `results_dir`: names and places, whatever they are names of."""
     last = words(last_name(_innermost(view.value.source)))[-1:]
     is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
-    return Evidence(None, "name: called so in the script") if is_open and TEXT_NAMES & set(last) else None
+    return Objection(RejectionReason.TEXT_NAME) if is_open and TEXT_NAMES & set(last) else None
 
 
-def whole_number(view: View) -> Evidence | None:
+def whole_number(view: View) -> Objection | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
     is_named = QUALITY & {*view.own, *view.near}
-    return Evidence(None, "counter: shown as a whole number") if is_whole and not is_named else None
+    return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
 
 
-def counter_name(view: View) -> Evidence | None:
+def counter_name(view: View) -> Objection | None:
     is_named = bool(view.head) and view.head[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
     if not is_named or view.digits is not None or QUALITY & {*view.own, *view.near}:
         return None
-    return Evidence(None, f"counter: named {dotted(view.value.source) or view.head[-1]}")
+    return Objection(RejectionReason.NAMED_COUNTER, dotted(view.value.source) or view.head[-1])
 
 
-def tracked_setting(view: View) -> Evidence | None:
+def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.near[-1:]
     if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
         return None
     if COUNTERS & set(last):
-        return Evidence(None, f'counter: called "{view.text}"')
-    return Evidence(None, f'setting: called "{view.text}"') if TUNED & set(last) else None
+        return Objection(RejectionReason.CALLED_COUNTER, view.text)
+    return Objection(RejectionReason.CALLED_SETTING, view.text) if TUNED & set(last) else None
 
 
 # ---------------------------------------------------------------- for
 
 
 def timed(view: View) -> Evidence | None:
-    return Evidence("time", view.origin.reason) if view.origin.kind in ("duration", "speed") else None
+    return Evidence("time", view.origin.sentence) if view.origin.kind in ("duration", "speed") else None
 
 
 def measured(view: View) -> Evidence | None:
-    return Evidence("quality", view.origin.reason) if view.origin.kind == "quality" else None
+    return Evidence("quality", view.origin.sentence) if view.origin.kind == "quality" else None
 
 
 def named_for_quality(view: View) -> Evidence | None:
@@ -256,7 +265,7 @@ def float_format(view: View) -> Evidence | None:
     if not view.digits:
         return None
     if view.origin.kind == "computed":
-        return Evidence("quality", view.origin.reason)
+        return Evidence("quality", view.origin.sentence)
     return Evidence("other", "shown with decimals") if view.origin.kind == "unknown" else None
 
 

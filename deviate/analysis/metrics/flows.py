@@ -37,10 +37,8 @@ class Flows:
                 if argument is not None:
                     found[callee, name] = argument
             elif bindings[0].how == "stars":
-                rest = edge.given[max(0, len(callee.parameters) - edge.skipped) :]
-                named = tuple(it for it in edge.named if it[0] not in callee.parameters)
                 mappings = [("", argument) for argument in _unpacked(edge, "**")]
-                found[callee, name] = Stars((*rest, *_unpacked(edge, "*")), (*named, *mappings))
+                found[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
         return found
 
     def _default(self, binding: Binding, callee: Function) -> Argument | None:

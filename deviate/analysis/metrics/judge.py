@@ -4,18 +4,16 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, View
+from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, Objection, View
 from deviate.analysis.metrics.phrases import tag_words
 from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
-from deviate.analysis.resolve.origins import Origin, Origins
+from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.templates import decimals
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.resolve.values import Value
-from deviate.model import Direction, Role
+from deviate.model import Direction, RejectionReason, Role
 
 __all__ = ["Candidate", "Decision", "Judge"]
-
-UNTOLD = "nothing marks it as a measurement: no telling word, no float format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The role of a metric, or (role None) the reason why it is none."""
+    """The role of a metric, or (role None) why it is none."""
 
     role: Role | None
     direction: Direction | None = None
     evidence: tuple[str, ...] = ()
-    reason: str = ""
+    objection: Objection | None = None
 
 
 class Judge:
@@ -56,7 +54,7 @@ class Judge:
     def origin(self, value: Value) -> Origin:
         origin = self.origins.of(value.source, value.function)
         if value.path and origin.kind in ("object", "constant", "text"):
-            return Origin("unknown")
+            return UNKNOWN
         return origin
 
     def decide(self, candidate: Candidate) -> Decision:
@@ -64,11 +62,11 @@ class Judge:
         view = self._view(candidate)
         found = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
         if not found:
-            return Decision(None, reason=UNTOLD)
+            return Decision(None, objection=Objection(RejectionReason.UNMARKED))
         decisive = found[0]
-        if decisive.role is None:
-            return Decision(None, reason=decisive.text)
-        agreeing = [evidence.text for evidence in found if evidence.role == decisive.role]
+        if isinstance(decisive, Objection):
+            return Decision(None, objection=decisive)
+        agreeing = [it.text for it in found if isinstance(it, Evidence) and it.role == decisive.role]
         told = (*agreeing, self._change(candidate), _shown(candidate))
         return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(told))))
 
@@ -104,7 +102,7 @@ def _direction(decisive: Evidence, view: View) -> Direction | None:
         return "max" if is_speed else "min"
     if decisive.role == "quality":
         called = tag_words(view.text) if view.is_watched else view.near  # `losses/entropy` is no loss
-        return direction_of(called) or direction_of(view.own) or direction_of(words(view.origin.reason))
+        return direction_of(called) or direction_of(view.own) or direction_of(words(str(view.origin.detail)))
     return None
 
 

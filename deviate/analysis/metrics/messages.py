@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
-from deviate.analysis.resolve.abstract_values import Argument, Instance
+from deviate.analysis.resolve.abstract_values import Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
@@ -15,7 +15,7 @@ from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Item, Scene, Stars, Value
+from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Stars, Value
 from deviate.model.metric_vocabulary import listed
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
@@ -95,10 +95,9 @@ class MessageParser:
 
     def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
         """A value that is handed to a tracker: whole, as the script spells it."""
-        if isinstance(node, cst.Name):
-            given = self.given(node.value, function, scene)
-            if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-                return self.scalar(given[0], given[1], scene)
+        argument = self._argument(node, function, scene)
+        if argument is not None:
+            return self.scalar(*argument, scene)
         alone = _alone(node)
         if alone is not None:
             return self.scalar(alone, function, scene)
@@ -109,17 +108,17 @@ class MessageParser:
 
     def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
         """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
-        if isinstance(node, cst.Name):
-            given = self.given(node.value, function, scene)
-            if isinstance(given, Stars):
-                return [
-                    message
-                    for key, (value, where) in given.named
-                    if isinstance(value, cst.BaseExpression)
-                    for message in self._keyed(key, value, where, scene, prefix)
-                ]
-            if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-                return self.record(given[0], given[1], scene, prefix)
+        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(given, Stars):
+            return [
+                message
+                for key, (value, where) in given.named
+                if isinstance(value, cst.BaseExpression)
+                for message in self._keyed(key, value, where, scene, prefix)
+            ]
+        argument = _expression(given)
+        if argument is not None:
+            return self.record(*argument, scene, prefix)
         items = self.displays.display(node, function)
         if items is None:
             whole = self.scalar(node, function, scene)
@@ -151,14 +150,13 @@ class MessageParser:
 
     def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
         """The values of a row of a table."""
-        if isinstance(node, cst.Name):
-            given = self.given(node.value, function, scene)
-            if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-                return self.row(given[0], given[1], scene)
+        argument = self._argument(node, function, scene)
+        if argument is not None:
+            return self.row(*argument, scene)
         items = self.displays.listed(node, function)
         if items is None:
             return self.record(node, function, scene)
-        return [self.take(value, where, scene) for value, where in items if isinstance(value, cst.BaseExpression)]
+        return [self.take(value, where, scene) for value, where in items]
 
     def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
         """The values of rows that were put together before; none where they stand nowhere."""
@@ -167,7 +165,6 @@ class MessageParser:
         return [
             message
             for value, where in self.displays.listed(node, function) or ()
-            if isinstance(value, cst.BaseExpression)
             if self.displays.listed(value, where) or self.displays.display(value, where)
             for message in self.row(value, where, scene)
         ]
@@ -186,8 +183,9 @@ class MessageParser:
             return self.joined(
                 self.take(it, where, scene) for it, where in given.given if isinstance(it, cst.BaseExpression)
             )
-        if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-            return self.joined(self.row(given[0], given[1], scene))
+        argument = _expression(given)
+        if argument is not None:
+            return self.joined(self.row(*argument, scene))
         return [Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
 
     def joined(self, messages: Iterable[list[Item]]) -> list[Item]:
@@ -230,10 +228,9 @@ class MessageParser:
         known = [scene.get(function, part.value) for part in handed]
         if not any(isinstance(it, tuple) and constant_text(it[0]) is not None for it in scene.known.values()):
             return None
-        held = [it for it in known if isinstance(it, tuple) and not _is_constant(it[0])]
-        if len(held) != 1 or not isinstance(held[0][0], cst.BaseExpression):
-            return None
-        return self.scalar(held[0][0], held[0][1], scene)
+        varying = [it for it in known if isinstance(it, tuple) and not _is_constant(it[0])]
+        argument = _expression(varying[0]) if len(varying) == 1 else None
+        return None if argument is None else self.scalar(*argument, scene)
 
     def _is_parameter(self, node: cst.Name, function: Function) -> bool:
         return node.value in function.parameters and node.value != function.receiver
@@ -258,8 +255,9 @@ class MessageParser:
                 where = self.nodes.function_of(binding.node)
                 if holds_values(binding.value) and self.texts.is_text(binding.value, where):
                     items += self.take(binding.value, where, scene)
-        if given is not None and isinstance(given[0], cst.BaseExpression):
-            return items + [item for item in self.take(given[0], given[1], scene) if item not in items]
+        argument = _expression(given)
+        if argument is not None:
+            return items + [item for item in self.take(*argument, scene) if item not in items]
         return items or self._texts_in(node, function, scene) or None
 
     def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[Item]:
@@ -267,11 +265,11 @@ class MessageParser:
         return [
             item
             for value, where in self.displays.listed(node, function) or ()
-            if isinstance(value, cst.BaseExpression) and holds_values(value) and self.texts.is_text(value, where)
+            if holds_values(value) and self.texts.is_text(value, where)
             for item in self.take(value, where, scene)
         ]
 
-    def given(self, name: str, function: Function, scene: Scene) -> Argument | Stars | str | None:
+    def given(self, name: str, function: Function, scene: Scene) -> Given | None:
         """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
         scope, bindings = self.resolver.find(name, function)
         given = scene.get(scope, name)
@@ -284,6 +282,10 @@ class MessageParser:
             if over is not None:
                 self.open[over] = None
         return None
+
+    def _argument(self, node: cst.BaseExpression, function: Function, scene: Scene) -> Placed | None:
+        """The expression that a parameter or loop variable stands for here; None for any other."""
+        return _expression(self.given(node.value, function, scene)) if isinstance(node, cst.Name) else None
 
     def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[Item] | None:
         """A text that a method keeps in `self.x`."""
@@ -399,11 +401,8 @@ class MessageParser:
                 spelled = f"{self.nodes.code(container)}[{part.argument!r}]{part.path}"
                 path = part.path
             elif part.path:
-                container, spelled, path = (
-                    argument,
-                    _attributed(self.nodes.code(argument), argument, part.path),
-                    part.path,
-                )
+                container, path = argument, part.path
+                spelled = _attributed(self.nodes.code(argument), argument, path)
             else:
                 items += _styled(self.take(argument, function, scene), "str.format", part.spec)
                 continue
@@ -461,7 +460,7 @@ class MessageParser:
         for item in node.elements:
             known = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
             if known is not None and all(where is function for _, where in known):
-                found += [value for value, _ in known if isinstance(value, cst.BaseExpression)]
+                found += [value for value, _ in known]
             else:
                 found.append(item.value)
         return found
@@ -536,17 +535,11 @@ class MessageParser:
             values = values.args[1].value
             if self.displays.listed(values, function) is None:
                 return self.take(values, function, scene)
-        given = self.given(values.value, function, scene) if isinstance(values, cst.Name) else None
-        if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-            values, function = given[0], given[1]
+        values, function = self._argument(values, function, scene) or (values, function)
         items = self.displays.listed(values, function)
         if items is None:
             return None
-        found: list[Item] = []
-        for value, where in items:
-            if isinstance(value, cst.BaseExpression):
-                found += [*self.take(value, where, scene), glue]
-        return found
+        return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
 
     def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
         """What a function of the project puts into the text that it returns."""
@@ -576,6 +569,12 @@ class MessageParser:
         if isinstance(given[0], cst.Name) and self.given(given[0].value, function, scene) is not None:
             return self.take(given[0], function, scene)
         return [Value(given[0], given[0], function, spelled, style=f"{last_name(node.func)}()")]
+
+
+def _expression(given: Given | None) -> Placed | None:
+    if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
+        return given[0], given[1]
+    return None
 
 
 def _is_constant(node: cst.CSTNode) -> bool:

@@ -74,10 +74,7 @@ class Texts:
     def _joined(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
         """A template joined of a list of texts, of which some may not be known."""
         values = self.displays.listed(positional(node)[0], function) if positional(node) else None
-        parts = [
-            self.template(value, where, depth) if isinstance(value, cst.BaseExpression) else None
-            for value, where in values or ()
-        ]
+        parts = [self.template(value, where, depth) for value, where in values or ()]
         if all(part is None for part in parts):
             return None
         return (constant_text(base) or ANYTHING).join(ANYTHING if part is None else part for part in parts)

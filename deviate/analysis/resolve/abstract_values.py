@@ -6,6 +6,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Class, Function, Module
 
+Placed = tuple[cst.BaseExpression, Function]
+"""An expression, and the function in whose frame it is written."""
 Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
 """An argument, or the function that a decorator is given, and the function in whose frame it is written."""
 
@@ -93,6 +95,16 @@ class Edge:
     @property
     def is_handed(self) -> bool:
         return self.how == "handed"
+
+    @property
+    def rest(self) -> tuple[Argument, ...]:
+        """What goes into `*values` of the function."""
+        return self.given[max(0, len(self.callee.parameters) - self.skipped) :]
+
+    @property
+    def named_rest(self) -> tuple[tuple[str, Argument], ...]:
+        """What goes into `**options` of the function."""
+        return tuple(pair for pair in self.named if pair[0] not in self.callee.parameters)
 
     def argument(self, parameter: str) -> Argument | None:
         """What the call gives to a parameter; None for its default, and where that cannot be told."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument
+from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import element, keywords, last_name, positional
@@ -69,10 +69,10 @@ class Displays:
 
     # ------------------------------------------------------------ sequences
 
-    def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Argument] | None:
+    def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Placed] | None:
         """The items of a sequence that is written down or filled item by item; None for any other."""
         if isinstance(node, cst.List | cst.Tuple | cst.Set):
-            found: list[Argument] = []
+            found: list[Placed] = []
             for item in node.elements:
                 if isinstance(item, cst.StarredElement):
                     found += self.listed(item.value, function, depth - 1) or [(item.value, function)]
@@ -90,9 +90,9 @@ class Displays:
             return self._filled(node.value, function, depth)
         return None
 
-    def _filled(self, name: str, function: Function, depth: int) -> list[Argument] | None:
+    def _filled(self, name: str, function: Function, depth: int) -> list[Placed] | None:
         scope, bindings = self.resolver.find(name, function)
-        found: list[Argument] = []
+        found: list[Placed] = []
         is_list = False
         for binding in bindings:
             if binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
@@ -103,7 +103,7 @@ class Displays:
             return None
         return [*found, *self._added(name, scope)]
 
-    def _added(self, name: str, scope: Function) -> Iterator[Argument]:
+    def _added(self, name: str, scope: Function) -> Iterator[Placed]:
         for call, function in scope.module.calls_of(name, *ADDING):
             given, method = positional(call), last_name(call.func)
             if ADDING[method] < len(given) and self.resolver.find(name, function)[0] is scope:
@@ -111,7 +111,7 @@ class Displays:
                 inner = self.listed(value, function, 1) if method == "extend" else None
                 yield from inner or [(value, function)]
 
-    def literal(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
+    def literal(self, node: cst.BaseExpression, function: Function) -> list[Placed]:
         """The items of a list or tuple that is written down whole, here or where its variable is set."""
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Container, Instance, Routine, Type
+from deviate.analysis.resolve.abstract_values import Argument, Instance, Placed, Routine, Type
 from deviate.analysis.resolve.callables import (
     CLOCK_NAMES,
     CLOCKS,
@@ -61,21 +62,85 @@ MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 UNITS = listed("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What a value is.
+class Reason(Enum):
+    """What tells where a value comes from.
 
     Attributes:
-        kind: `counter`, `size`, `setting`, `rate` (learning rate), `clock`, `duration`, `speed`, `memory`, `text`,
-            `constant`, `object`, `quality`, `computed`, `cycle` (the value it had before), `unknown`.
-        reason: the telling step, for the user.
+        kind: of the origin.
+        sentence: what a user reads, behind the word for the kind; `{}` stands for the detail.
     """
 
-    kind: str
-    reason: str = ""
+    UNKNOWN = "unknown", ""
+    CYCLE = "cycle", ""
+    COUNTED = "counter", "counted up at line {}"
+    CONDITIONAL = "counter", "counted up under a condition at line {}"
+    SIZES_ADDED = "counter", "adds up sizes at line {}"
+    COUNTS_UP = "counter", "counts up"
+    LOOP_COUNTER = "counter", "counter of the loop at line {}"
+    VALUES_FED = "counter", "number of values in {}"
+    OF_COUNTER = "counter", "computed from the {}"
+    SHAPE = "size", "a shape or number of examples"
+    LENGTH = "size", "{}"
+    OF_SIZES = "size", "computed from sizes and settings"
+    OPTIONS = "setting", "the program's options ({})"
+    SINGLE_CONSTANT = "setting", "constant since line {}"
+    FIXED_ATTRIBUTE = "setting", "{} is set to a constant"
+    READ_FROM = "setting", "read from {}"
+    READ_BY = "setting", "read by {}"
+    OPTIMIZER_RATE = "rate", "learning rate, read from the optimizer"
+    SCHEDULER_RATE = "rate", "learning rate, read from the scheduler"
+    CLOCK = "clock", "{}"
+    STOPWATCH = "duration", "time: {}"
+    ELAPSED = "duration", "difference of two clock readings"
+    PER_TIME = "speed", "amount divided by elapsed time"
+    MEMORY = "memory", "{}"
+    TEXT = "text", "a text"
+    NAME_OR_TEXT = "text", "a name or text"
+    KEY = "text", "key of a dict (line {})"
+    ONE_OF_TEXTS = "text", "one of the texts at line {}"
+    CONSTANT = "constant", "a constant"
+    ONLY_CONSTANTS = "constant", "only constants are assigned (line {})"
+    DEFINED = "object", "defined at line {}"
+    FUNCTION = "object", "a function"
+    MADE_BY = "object", "made by {}"
+    RESULT = "quality", "result of {}"
+    COUNTED_QUALITY = "quality", "counted up at line {}"
+    SHARE = "quality", "share of what is {}"
+    COMPARISON = "computed", "counted from a comparison"
+    CHANGED = "computed", "changed at line {}"
+    CHANGED_IN_STEPS = "computed", "changed in each step"
+    COMPUTED_BY = "computed", "computed by {}()"
+    ONE_OF_RESULTS = "computed", "one of several results of {}()"
+    COMPUTED = "computed", "computed"
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        self.kind = kind
+        self.sentence = sentence
 
 
-UNKNOWN = Origin("unknown")
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a value is, and what tells.
+
+    Attributes:
+        detail: line or code that the sentence of the reason names.
+    """
+
+    reason: Reason
+    detail: object = ""
+
+    @property
+    def kind(self) -> str:
+        """One of `WEIGHT`: `rate` is a learning rate, `cycle` the value that it had before."""
+        return self.reason.kind
+
+    @property
+    def sentence(self) -> str:
+        """The telling step, for the user."""
+        return self.reason.sentence.format(self.detail)
+
+
+UNKNOWN = Origin(Reason.UNKNOWN)
 WEIGHT = (
     *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
     *("unknown", "setting", "text", "object", "constant", "cycle"),
@@ -88,7 +153,7 @@ def strongest(origins: Iterable[Origin]) -> Origin:
     return min(origins, key=lambda origin: WEIGHT.index(origin.kind), default=UNKNOWN)
 
 
-TEXT = Origin("text", "a text")
+TEXT = Origin(Reason.TEXT)
 
 
 class Origins:
@@ -111,7 +176,7 @@ class Origins:
         if depth == 0 or self.steps > MOST_STEPS:
             return UNKNOWN
         if constant_number(node) is not None:
-            return Origin("constant", "a constant")
+            return Origin(Reason.CONSTANT)
         depth -= 1
         text = self._of_text(node, function, depth)
         if text is not None:
@@ -156,13 +221,13 @@ class Origins:
             case cst.BooleanOperation():
                 return strongest([self.of(node.left, function, depth), self.of(node.right, function, depth)])
             case cst.Comparison():
-                return Origin("computed", "counted from a comparison")
+                return Origin(Reason.COMPARISON)
             case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
                 return self.of(node.elt, function, depth)
             case cst.List() | cst.Tuple() | cst.Set() if node.elements:
                 return self.strongest([(value, function) for value in _items(node)], depth)
             case cst.Lambda():
-                return Origin("object", "a function")
+                return Origin(Reason.FUNCTION)
         return UNKNOWN
 
     # ------------------------------------------------------------ names
@@ -170,9 +235,9 @@ class Origins:
     def _of_name(self, node: cst.Name, function: Function, depth: int) -> Origin:
         name = node.value
         if name in ("True", "False", "None", "__name__", "__file__"):
-            return Origin("constant", "a constant")
+            return Origin(Reason.CONSTANT)
         if name.lower() in SETTINGS:
-            return Origin("setting", f"setting: the program's options ({name})")
+            return Origin(Reason.OPTIONS, name)
         scope, bindings = self.resolver.find(name, function)
         inner = self._in_comprehension(node, bindings)
         if inner is not None:
@@ -182,7 +247,7 @@ class Origins:
             return self.known[key]
         if key in self.active:
             self.met.add(key)
-            return Origin("cycle")
+            return Origin(Reason.CYCLE)
         self.active.add(key)
         found = self._of_bindings(name, scope, bindings, depth)
         if found.kind in ("unknown", "constant"):
@@ -231,8 +296,8 @@ class Origins:
             return UNKNOWN
         line = self.nodes.line(outer[0].node)
         if (scope.is_module and name.isupper()) or len(outer) == 1:
-            return Origin("setting", f"setting: constant since line {line}")
-        return Origin("constant", f"only constants are assigned (line {line})")
+            return Origin(Reason.SINGLE_CONSTANT, line)
+        return Origin(Reason.ONLY_CONSTANTS, line)
 
     def _of_binding(self, name: str, binding: Binding, scope: Function, depth: int) -> Origin:
         """The origin of what one binding gives to a name."""
@@ -240,7 +305,7 @@ class Origins:
         if binding.how == "parameter":
             return self._of_parameter(name, binding, scope, depth)
         if binding.how == "define":
-            return Origin("object", f"defined at line {where}")
+            return Origin(Reason.DEFINED, where)
         if value is None:
             return UNKNOWN
         if binding.how == "for":
@@ -268,19 +333,19 @@ class Origins:
     ) -> Origin:
         operator = binding.node.operator if isinstance(binding.node, cst.AugAssign) else None
         if operator is not None and not isinstance(operator, cst.AddAssign | cst.SubtractAssign):
-            return Origin("computed", f"changed at line {where}")
+            return Origin(Reason.CHANGED, where)
         number = constant_number(value)
         if number is not None and not number.is_integer():
-            return Origin("computed", f"changed at line {where}")
+            return Origin(Reason.CHANGED, where)
         if number is not None:
             is_conditional = any(isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node))
             is_telling = is_conditional and QUALITY.intersection(words(name))
             if is_conditional and not is_telling and not COUNTERS.intersection(words(name)):
-                return Origin("counter", f"{CONDITIONAL} at line {where}")
-            return Origin("quality" if is_telling else "counter", f"counted up at line {where}")
+                return Origin(Reason.CONDITIONAL, where)
+            return Origin(Reason.COUNTED_QUALITY if is_telling else Reason.COUNTED, where)
         added = self.of(value, scope, depth)
         if added.kind in ("setting", "size", "counter"):
-            return Origin("counter", f"adds up sizes at line {where}")
+            return Origin(Reason.SIZES_ADDED, where)
         return added
 
     def _of_parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
@@ -309,18 +374,18 @@ class Origins:
             called = last_name(iterable.func)
             is_first = not way or way[0] == 0
             if called in ENUMERATIONS and is_first:
-                return Origin("counter", f"counter of the loop at line {where}")
+                return Origin(Reason.LOOP_COUNTER, where)
             if called in ("items", "keys") and isinstance(iterable.func, cst.Attribute) and is_first:
-                return Origin("text", f"key of a dict (line {where})")
+                return Origin(Reason.KEY, where)
             if called in ("items", "values") and isinstance(iterable.func, cst.Attribute):
                 inner = self.of(iterable.func.value, scope, depth)
                 return inner if inner.kind in (*SHARED, "duration", "speed") else UNKNOWN
         if isinstance(iterable, cst.Tuple | cst.List):
             items = [item.value for item in iterable.elements if isinstance(item, cst.Element)]
             if items and all(constant_text(item) is not None for item in items):
-                return Origin("text", f"one of the texts at line {where}")
+                return Origin(Reason.ONE_OF_TEXTS, where)
             if items and all(constant_number(item) is not None for item in items):
-                return Origin("counter", f"counter of the loop at line {where}")
+                return Origin(Reason.LOOP_COUNTER, where)
         if not isinstance(iterable, cst.BaseExpression):
             return UNKNOWN
         found = [
@@ -341,11 +406,11 @@ class Origins:
         """The origin of `base.name`."""
         name = node.attr.value
         if name in SIZE_PARTS:
-            return Origin("size", "size: a shape or number of examples")
+            return Origin(Reason.SHAPE)
         if name in TEXT_PARTS:
-            return Origin("text", "a name or text")
+            return Origin(Reason.NAME_OR_TEXT)
         if name.lower() in SETTINGS:
-            return Origin("setting", f"setting: the program's options ({dotted(node)})")
+            return Origin(Reason.OPTIONS, dotted(node))
         fed = self._of_fed(node.value, name, function, depth)
         if fed is not None:
             return fed
@@ -354,11 +419,11 @@ class Origins:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
         if base.kind == "setting":
-            return Origin("setting", f"setting: read from {dotted(node.value)}")
+            return Origin(Reason.READ_FROM, dotted(node.value))
         if base.kind in ("quality", "size", "memory", "clock", "text"):
             return base
         if name in STOPWATCHES:
-            return Origin("duration", f"time: {dotted(node)}")
+            return Origin(Reason.STOPWATCH, dotted(node))
         return UNKNOWN
 
     def _of_fed(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
@@ -378,7 +443,7 @@ class Origins:
         if not found:
             return None
         if COUNTERS.intersection(words(name)):
-            return Origin("counter", f"counter: number of values in {dotted(node)}")
+            return Origin(Reason.VALUES_FED, dotted(node))
         result = strongest(found)
         return result if result.kind != "constant" else None
 
@@ -391,7 +456,7 @@ class Origins:
         is_fixed = True
         for base in dict.fromkeys(base for cls in classes for base in self.resolver.order(cls)[0]):
             if (base, name) in self.active:
-                found.append(Origin("cycle"))
+                found.append(Origin(Reason.CYCLE))
                 continue
             self.active.add((base, name))
             for binding, where in base.attributes.get(name, ()):
@@ -406,7 +471,7 @@ class Origins:
         if moving:
             return strongest(moving)
         if len(found) == 1 and found[0].kind == "constant" and is_fixed and not self._is_set_outside(name):
-            return Origin("setting", f"setting: {name} is set to a constant")
+            return Origin(Reason.FIXED_ATTRIBUTE, name)
         return UNKNOWN
 
     def _is_set_outside(self, name: str) -> bool:
@@ -423,10 +488,10 @@ class Origins:
         path = dotted(node)
         if "param_groups" in path:
             if RATES.intersection(words(" ".join(identifiers(node)))):
-                return Origin("rate", "setting: learning rate, read from the optimizer")
-            return Origin("setting", "setting: read from the optimizer")
+                return Origin(Reason.OPTIMIZER_RATE)
+            return Origin(Reason.READ_FROM, "the optimizer")
         if path.startswith(("os.environ", "sys.argv")):
-            return Origin("setting", "setting: read from the environment")
+            return Origin(Reason.READ_FROM, "the environment")
         key = constant_key(node)
         assigned = self._assigned_to_item(node, function) if key is not None else []
         told = self.strongest(assigned, depth) if assigned else UNKNOWN
@@ -454,17 +519,9 @@ class Origins:
                     stored.setdefault(nodes.code(place), []).append((value, scope))
         return self._stored[function.module].get(nodes.code(node), [])
 
-    def _under_key(
-        self, node: cst.BaseExpression, key: str, function: Function
-    ) -> list[tuple[cst.BaseExpression, Function]]:
+    def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """What stands under a constant key: in the display of a dict, or assigned to it later."""
-        found = [
-            (item.value, thing.function)
-            for thing in self.resolver.of(node, function)
-            if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
-            for item in thing.node.elements
-            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
-        ]
+        found = self.resolver.values_under_key(node, key, function)
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
             found += [
@@ -495,32 +552,32 @@ class Origins:
         if name in PASSING or name in NUMBERS:
             inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
-            return Origin("computed", f"computed by {name}()") if inner.kind in open_kinds else inner
+            return Origin(Reason.COMPUTED_BY, name) if inner.kind in open_kinds else inner
         if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
-            return Origin("quality", f"result of {dotted(node.func)}()")
+            return Origin(Reason.RESULT, f"{dotted(node.func)}()")
         return UNKNOWN
 
     def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
         """The origin that the name of a callee tells."""
         spelled = f"{dotted(node.func)}()"
         if qualified in CLOCKS or name in CLOCK_NAMES:
-            return Origin("clock", f"clock reading: {spelled}")
+            return Origin(Reason.CLOCK, spelled)
         if qualified in SIZES or name in SIZE_PARTS:
-            return Origin("size", f"size: {self.nodes.code(node)}")
+            return Origin(Reason.LENGTH, self.nodes.code(node))
         if qualified in TEXTS or qualified.startswith("os.path."):
-            return Origin("text", "a name or text")
+            return Origin(Reason.NAME_OR_TEXT)
         if name in PARSERS:
-            return Origin("setting", f"setting: read by {spelled}")
+            return Origin(Reason.READ_BY, spelled)
         if name in RATE_CALLS:
-            return Origin("rate", "setting: learning rate, read from the scheduler")
+            return Origin(Reason.SCHEDULER_RATE)
         if name in MEMORY_CALLS:
-            return Origin("memory", f"memory: {spelled}")
+            return Origin(Reason.MEMORY, spelled)
         if name in STOPWATCHES and not self._is_of_project(node):
-            return Origin("duration", f"time: {spelled}")
+            return Origin(Reason.STOPWATCH, spelled)
         if qualified.startswith(MEASURES):
-            return Origin("quality", f"result of {spelled}, from {qualified.partition('.')[0]}")
+            return Origin(Reason.RESULT, f"{spelled}, from {qualified.partition('.')[0]}")
         if name[:1].isupper() and not name.isupper() and name not in NUMBERS and not self._is_of_project(node):
-            return Origin("object", f"object: made by {spelled}")
+            return Origin(Reason.MADE_BY, spelled)
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
@@ -535,12 +592,12 @@ class Origins:
             values = [*given, *keywords(node).values()]
             found = [self.of(value, function, depth) for value in values]
             duration = next((origin for origin in found if origin.kind == "duration"), None)
-            return duration or Origin("text", "a text")
+            return duration or TEXT
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
                 return self._of_format(template, [*given, *keywords(node).values()], function, depth)
-        return Origin("text", "a name or text") if name in TEXT_PARTS else None
+        return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
         """The expressions whose kind the result of a call has."""
@@ -575,11 +632,11 @@ class Origins:
         self.active.discard(callee)
         result = strongest(found)
         if result.kind == "constant" and len(found) > 1:
-            result = Origin("computed", f"one of several results of {callee.name}()")
+            result = Origin(Reason.ONE_OF_RESULTS, callee.name)
         if result.kind in {"unknown", "computed"} and item is None:
             told = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
             if MEASURING.intersection(told):
-                return Origin("quality", f"result of {callee.name}()")
+                return Origin(Reason.RESULT, f"{callee.name}()")
         return result if found else None
 
     # ------------------------------------------------------------ texts
@@ -642,7 +699,6 @@ def _is_text(node: cst.BaseExpression) -> bool:
 
 # ---------------------------------------------------------------- arithmetic
 
-CONDITIONAL = "counted up under a condition"
 SHARED_OUT = {"counter", "size", "setting", "unknown", "computed"}
 COUNTED = {"counter", "size", "setting", "rate", "constant", "cycle"}
 
@@ -656,18 +712,18 @@ def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: floa
     kinds = {left.kind, right.kind}
     is_quotient = isinstance(operator, cst.Divide | cst.FloorDivide)
     if isinstance(operator, cst.Subtract) and "clock" in kinds and kinds <= DIFFERENCES:
-        return Origin("duration", "difference of two clock readings")
+        return Origin(Reason.ELAPSED)
     if is_quotient and right.kind == "duration" and left.kind != "duration":
-        return Origin("speed", "amount divided by elapsed time")
+        return Origin(Reason.PER_TIME)
     if is_quotient and left.kind == "duration":
         return left
     if "cycle" in kinds and kinds <= {"cycle", "constant"}:
         counts = isinstance(operator, cst.Add | cst.Subtract) and step is not None and step.is_integer()
-        return Origin("counter", "counts up") if counts else Origin("computed", "changed in each step")
+        return Origin(Reason.COUNTS_UP if counts else Reason.CHANGED_IN_STEPS)
     if kinds == {"constant"}:
-        return Origin("constant", "a constant")
-    if is_quotient and left.reason.startswith(CONDITIONAL) and right.kind in SHARED_OUT:
-        return Origin("quality", f"share of what is {left.reason}")
+        return Origin(Reason.CONSTANT)
+    if is_quotient and left.reason is Reason.CONDITIONAL and right.kind in SHARED_OUT:
+        return Origin(Reason.SHARE, left.sentence)
     if kinds <= COUNTED and kinds - {"constant", "cycle"}:
         return _of_counts(left, right, is_quotient=is_quotient)
     if is_quotient:
@@ -682,10 +738,9 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     kinds = {left.kind, right.kind}
     if "counter" in kinds:
         source = left if left.kind == "counter" else right
-        told = source.reason.removeprefix("counter: ").removeprefix("computed from the ")
-        return Origin("counter", f"counter: computed from the {told}")
+        return source if source.reason is Reason.OF_COUNTER else Origin(Reason.OF_COUNTER, source.sentence)
     if is_quotient and "size" in kinds and "setting" in kinds:
-        return Origin("size", "size: computed from sizes and settings")
+        return Origin(Reason.OF_SIZES)
     return strongest([left, right])
 
 
@@ -701,5 +756,5 @@ def _known(result: Origin, kinds: set[str]) -> Origin:
         "unknown",
         "computed",
     }:
-        return Origin("computed", "computed")
+        return Origin(Reason.COMPUTED)
     return result

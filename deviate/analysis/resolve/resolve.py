@@ -14,6 +14,7 @@ from deviate.analysis.resolve.abstract_values import (
     Namespace,
     Outside,
     Parent,
+    Placed,
     Routine,
     Thing,
     Type,
@@ -640,10 +641,7 @@ class Resolver:
         """What the calls of a function give to its `*values` or `**options`."""
         found: list[Argument] = []
         for edge in self.ask(self.ways_into, function):
-            if node.star == "*":
-                found += edge.given[max(0, len(function.parameters) - edge.skipped) :]
-            else:
-                found += [given for name, given in edge.named if name not in function.parameters]
+            found += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
         return found
 
     def _default_value(self, container: Container) -> Iterator[Thing]:
@@ -667,14 +665,17 @@ class Resolver:
         items = self.items(node, function)
         if key is None:
             return items
-        keyed: list[Argument] = [
+        return list(self.values_under_key(node, key, function)) or items
+
+    def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
+        """What stands under a constant key in the dict displays that an expression stands for."""
+        return [
             (item.value, thing.function)
             for thing in self.of(node, function)
             if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
             for item in thing.node.elements
             if isinstance(item, cst.DictElement) and constant_text(item.key) == key
         ]
-        return keyed or items
 
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
         """What `append`, `setdefault`, item assignments and the like put into a container of that name."""

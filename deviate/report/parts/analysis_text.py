@@ -1,11 +1,10 @@
 """The analysis for a reader: main loop, metrics with evidence, rejected values, hazards, side effects, seeds."""
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, SelectedMetric, Selection
+from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
 from deviate.report.lines import name
 
 WIDEST_EXPRESSION = 36
@@ -20,8 +19,8 @@ HOW_TO_REPORT = (
     '[metrics.accuracy] where = "FILE:LINE" expression = "accuracy"'
 )
 GAP = "  "
-NEAR_MISSES = ("nothing marks it", "reported before")
-"""Beginnings of the reasons for which a value might be a metric after all: shown first."""
+NEAR_MISSES = (RejectionReason.UNMARKED.kind, RejectionReason.EARLY.kind)
+"""Kinds of reasons for which a value might be a metric after all: shown first."""
 
 
 def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_whole: bool = False) -> str:
@@ -98,8 +97,9 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
     """The rejected values by kind of reason, near misses first, then the most frequent kind."""
     kinds: dict[str, list[Rejected]] = {}
     for item in rejected:
-        kinds.setdefault(re.split(r":| of the loop", item.reason)[0], []).append(item)
-    ordered = sorted(kinds.items(), key=lambda pair: (not pair[0].startswith(NEAR_MISSES), -len(pair[1])))
+        kind = item.reason if item.cause is RejectionReason.HANDED_ON else item.cause.kind
+        kinds.setdefault(kind, []).append(item)
+    ordered = sorted(kinds.items(), key=lambda pair: (pair[0] not in NEAR_MISSES, -len(pair[1])))
     text = f"Reported, but no metrics    {len(rejected)}, by reason (--all shows each)\n" if rejected else ""
     for kind, items in ordered:
         places: dict[str, list[str]] = {}

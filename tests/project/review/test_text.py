@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, Span
+from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Span
 from deviate.project.config import MetricConfig
 from deviate.project.review.items import Item
 from deviate.project.review.text import show_item, show_loop, show_misses, show_summary
@@ -54,7 +54,10 @@ def test_a_script_without_a_loop_is_told(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_cut_with_the_key_for_the_rest() -> None:
-    misses = [Rejected(f"value_{number}", "train.py", number, "a counter", number) for number in range(1, 20)]
+    misses = [
+        Rejected(f"value_{number}", "train.py", number, RejectionReason.COUNTER, "a value", number)
+        for number in range(1, 20)
+    ]
     lines = shown(show_misses(misses, 12))
     assert any("value_12 " in line for line in lines)
     assert not any("value_13 " in line for line in lines)

@@ -9,6 +9,7 @@ from deviate.model import (
     Loop,
     Metric,
     Rejected,
+    RejectionReason,
     SeedCall,
     SelectedMetric,
     Selection,
@@ -28,7 +29,7 @@ ANALYSIS = Analysis(
     LOOP,
     (LOOP,),
     (ACC, TIME),
-    (Rejected("lr", "train.py", 60, "setting: read from the optimizer", 2),),
+    (Rejected("lr", "train.py", 60, RejectionReason.SETTING, "read from the optimizer", 2),),
     (),
     (SeedCall("torch.manual_seed", "args.seed", "train.py", 12),),
     ("best.pt",),
@@ -69,10 +70,11 @@ def test_each_rejected_value_is_shown_with_its_own_reason_on_request() -> None:
 
 def test_rejected_values_come_by_reason_with_near_misses_first_and_long_lists_cut() -> None:
     settings = [
-        Rejected(f"args.s{number}", "train.py", number, f"setting: read {number}", None) for number in range(12)
+        Rejected(f"args.s{number}", "train.py", number, RejectionReason.SETTING, f"read {number}", None)
+        for number in range(12)
     ]
-    counters = [Rejected("epoch", file, 3, f"counter of the loop at line {file}") for file in ("train.py", "lib/a.py")]
-    miss = Rejected("x", "train.py", 5, "nothing marks it as a measurement: no telling word", 9)
+    counters = [Rejected("epoch", file, 3, RejectionReason.LOOP_COUNTER, file) for file in ("train.py", "lib/a.py")]
+    miss = Rejected("x", "train.py", 5, RejectionReason.UNMARKED, "", 9)
     text = render_analysis(dataclasses.replace(ANALYSIS, rejected=(*settings, *counters, miss)), SELECTION, 80)
     assert (
         "Reported, but no metrics    15, by reason (--all shows each)\n"
