@@ -40,9 +40,9 @@ def start() -> None:
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    watch = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
-    guard = WriteGuard(work, manifest["root"], folder, recorder, watch)
-    taps.earlier = watch
+    checkpoints = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
+    taps.checkpoints = checkpoints
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
     route(streams)
     seeding = Seeding(streams, recorder, project)

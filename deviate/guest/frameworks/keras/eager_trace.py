@@ -20,9 +20,9 @@ OPTIMIZERS, LAYERS = "keras.src.optimizers.base_optimizer", "keras.src.layers.la
 class EagerTrace:
     """What optimizers and layers do with tensors that have their numbers."""
 
-    def __init__(self, own: KerasTrace) -> None:
-        self.own = own
-        self.trace = own.trace
+    def __init__(self, keras_trace: KerasTrace) -> None:
+        self.keras_trace = keras_trace
+        self.trace = keras_trace.trace
         self.depth = 0
 
     def patch(self, module: Any) -> None:
@@ -35,20 +35,20 @@ class EagerTrace:
     def _patch_optimizer(self, optimizer: Any) -> None:
         original = optimizer.apply
 
-        def apply(own: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        def apply(self_: Any, grads: Any, trainable_variables: Any = None) -> Any:
             if not self.trace.level:
-                return original(own, grads, trainable_variables)
+                return original(self_, grads, trainable_variables)
             frame, grads = sys._getframe(1), list(grads)
             trainable_variables = None if trainable_variables is None else list(trainable_variables)
-            known = trainable_variables or list(own._trainable_variables)
+            variables = trainable_variables or list(self_._trainable_variables)
             is_eager = all(is_eager_tensor(each) for each in grads if each is not None)
-            self.own.step.at_change()
+            self.keras_trace.step.at_change()
             if is_eager:
-                self.own.tell(lambda: self._gradients(frame, grads, known))
-            made = original(own, grads, trainable_variables)
-            if is_eager and not self.own.step.fitting:
-                self.own.tell(lambda: self._updated(frame, known, own))
-            return made
+                self.keras_trace.tell(lambda: self._gradients(frame, grads, variables))
+            result = original(self_, grads, trainable_variables)
+            if is_eager and not self.keras_trace.step.fitting:
+                self.keras_trace.tell(lambda: self._updated(frame, variables, self_))
+            return result
 
         optimizer.apply = wraps_like(apply, original)
 
@@ -64,45 +64,45 @@ class EagerTrace:
             place = self.trace.place(frame)
             for variable in [*optimizer.variables, *variables]:
                 record(self.trace, "update", variable.path, to_numpy(variable), place)
-        self.own.has_begun = False
+        self.keras_trace.has_begun = False
         self.trace.tick()
 
     def _patch_layers(self, layer: Any) -> None:
         """Calls of layers under a tape, outside of graphs: the outermost is the forward pass."""
         original = layer.__call__
 
-        def __call__(own: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.trace.level < 2 or not _is_taped():
-                return original(own, *args, **kwargs)
+                return original(self_, *args, **kwargs)
             frame = sys._getframe(1)
-            if not self.depth and not self.own.step.fitting:
-                self.own.tell(lambda: self._begin(own, frame, args, kwargs))
+            if not self.depth and not self.keras_trace.step.fitting:
+                self.keras_trace.tell(lambda: self._begin(self_, frame, args, kwargs))
             self.depth += 1
             try:
-                made = original(own, *args, **kwargs)
+                outputs = original(self_, *args, **kwargs)
             finally:
                 self.depth -= 1
-            self.own.tell(lambda: self._called(own, frame, made))
-            return made
+            self.keras_trace.tell(lambda: self._called(self_, frame, outputs))
+            return outputs
 
         layer.__call__ = wraps_like(__call__, original)
 
     def _begin(self, layer: Any, frame: Any, args: Any, kwargs: Any) -> None:
-        given = list(named_parts([*args, {name: each for name, each in kwargs.items() if name != "mask"}], "input"))
-        if not given or not all(is_eager_tensor(each) or hasattr(each, "tobytes") for _, each in given):
+        inputs = list(named_parts([*args, {name: each for name, each in kwargs.items() if name != "mask"}], "input"))
+        if not inputs or not all(is_eager_tensor(each) or hasattr(each, "tobytes") for _, each in inputs):
             return
         place, values = self.trace.place(frame), values_of(layer)
-        if not self.own.has_begun:
-            self.own.has_begun = True
-            self.own.step.states.record(place)
-            self.own.tell_states(layer, values, place)
-        for name, part in given:
+        if not self.keras_trace.has_begun:
+            self.keras_trace.has_begun = True
+            self.keras_trace.step.states.record(place)
+            self.keras_trace.tell_states(layer, values, place)
+        for name, part in inputs:
             record_batch(self.trace, name, sys.modules["numpy"].asarray(part), place)
         if layer.built:
-            self.own.tell_weights(layer, values, place)
+            self.keras_trace.tell_weights(layer, values, place)
 
-    def _called(self, layer: Any, frame: Any, made: Any) -> None:
-        outputs = [each for _, each in named_parts(made, "output")]
+    def _called(self, layer: Any, frame: Any, result: Any) -> None:
+        outputs = [each for _, each in named_parts(result, "output")]
         if not outputs or not all(is_eager_tensor(each) for each in outputs):
             return
         place = self.trace.place(frame)

@@ -39,7 +39,7 @@ class KerasTrace:
         self.recorder = context.recorder
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
-        self.known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.place = -1
         self.has_begun = False
 
@@ -59,14 +59,14 @@ class KerasTrace:
             before, self.making = self.making, model if self._wants_batches(model, is_jax=is_jax) else None
             old = model.train_function
             try:
-                made = make(model, *args, **kwargs)
+                result = make(model, *args, **kwargs)
             finally:
                 self.making = before
             function = model.train_function
             if function is not None and function is not old:
                 step = self._jax_step if is_jax else self._step
                 model.train_function = wraps_like(functools.partial(step, weakref.ref(model), function), function)
-            return made
+            return result
 
         trainer.make_train_function = wraps_like(make_train_function, make)
         convert = getattr(trainer, "_autoconvert_optionals", None)
@@ -94,12 +94,12 @@ class KerasTrace:
 
             def give(data: Any) -> Any:
                 tensorflow = sys.modules["tensorflow"]
-                found = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
+                tensors = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
                 if tensorflow.executing_eagerly():  # run_eagerly: told before its layers are
-                    self.tell(lambda: self._batch(found, self.place))
-                    found = []
-                parts[:] = [name for name, _ in found]
-                return function(data), tuple(each for _, each in found)
+                    self.tell(lambda: self._batch(tensors, self.place))
+                    tensors = []
+                parts[:] = [name for name, _ in tensors]
+                return function(data), tuple(each for _, each in tensors)
 
             return give
 
@@ -113,10 +113,10 @@ class KerasTrace:
         self.tell(lambda: self._before(model, frame, values_of(model)))
         self.step.fitting += 1
         try:
-            made = function(iterator)
+            result = function(iterator)
         finally:
             self.step.fitting -= 1
-        logs, batch = made if parts is not None else (made, ())
+        logs, batch = result if parts is not None else (result, ())
         self.tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_with_optimizer(model)))
         return logs
 
@@ -126,9 +126,9 @@ class KerasTrace:
         frame = sys._getframe(1)
         seen = _Seen(iterator)
         self.tell(lambda: self._before(model, frame, _values_in(model, state)))
-        made = function(state, seen)
-        self.tell(lambda: self._after(model, frame, made[0], _parts_of(seen.latest), _values_in(model, made[1])))
-        return made
+        result = function(state, seen)
+        self.tell(lambda: self._after(model, frame, result[0], _parts_of(seen.latest), _values_in(model, result[1])))
+        return result
 
     def _before(self, model: Any, frame: Any, values: dict[str, Callable[[], Any]]) -> None:
         trace = self.trace
@@ -147,9 +147,9 @@ class KerasTrace:
 
     def tell_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         """Once, as they are before the first step that is traced."""
-        if model in self.known or self.trace.is_dropped:
+        if model in self.recorded or self.trace.is_dropped:
             return
-        self.known.add(model)
+        self.recorded.add(model)
         seeds = _seeds_of(model)
         for name, give in values.items():
             if name not in seeds:
@@ -220,13 +220,13 @@ def _values_with_optimizer(model: Any) -> dict[str, Callable[[], Any]]:
 
 def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
     """The same of what JAX hands from step to step."""
-    trained, others, *optimized = zip(
+    trained, untrained, *optimized = zip(
         [model.trainable_variables, model.non_trainable_variables, getattr(model.optimizer, "variables", ())], state
     )
     asarray = sys.modules["numpy"].asarray
     return {
         variable.path: functools.partial(asarray, value)
-        for variables, values in (*optimized, trained, others)
+        for variables, values in (*optimized, trained, untrained)
         for variable, value in zip(variables, values)
     }
 

@@ -43,10 +43,10 @@ class OneBit:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}
         names.update((id(weight), name) for name, weight in module.named_parameters())
         optimized = [weight for _, weight in self.trained.optimized()]
-        found = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
-        if any(hasattr(weight, "materialize") for weight in found.values()):
+        candidates = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
+        if any(hasattr(weight, "materialize") for weight in candidates.values()):
             return False  # a lazy module does not know its shapes before its first pass
-        weights = [weight for weight in found.values() if weight.is_floating_point()]
+        weights = [weight for weight in candidates.values() if weight.is_floating_point()]
         for number, index in places(self.seed, [weight.shape for weight in weights]):
             # Through `data` the graph of gradients learns nothing of it, and the pass has not begun.
             element = weights[number].data[index]

@@ -130,8 +130,8 @@ class Evaluation:
             self.is_unread = True
             self.waiting.clear()
         if not self.is_unread:
-            kept = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
-            self.waiting.append((of_pass, kept))
+            copies = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
+            self.waiting.append((of_pass, copies))
 
     def _add(self, arrays: list[Any], of_pass: int | None) -> None:
         self.data.add(

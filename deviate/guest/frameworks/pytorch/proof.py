@@ -95,7 +95,9 @@ class Proof:
         tensors = dict(self.trained.tensors(is_whole=True))
         if tensors:
             parameter = self.torch.nn.Parameter
-            n = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
+            n = sum(
+                tensor.numel() for tensor in tensors.values() if tensor.requires_grad or isinstance(tensor, parameter)
+            )
             arrays = ((name, (kind(tensor), tensor.shape, partial(buffer, tensor))) for name, tensor in tensors.items())
             self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), n)
 

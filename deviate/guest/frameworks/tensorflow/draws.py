@@ -87,12 +87,12 @@ class Draws:
         if self._is_first(call, repr(op_seed), frame):
             self.context.seeding.record(call, op_seed)
 
-    def _is_first(self, what: str, value: str, frame: FrameType) -> bool:
-        key = (what, value, *self.context.project.nearest(frame))
+    def _is_first(self, event: str, value: str, frame: FrameType) -> bool:
+        key = (event, value, *self.context.project.nearest(frame))
         is_first = key not in self.seen
         self.seen.add(key)
         return is_first
 
-    def _tell(self, what: str, frame: FrameType) -> None:
-        if self._is_first(what, "", frame):
-            self.context.recorder.event("uncontrolled", what, *self.context.project.nearest(frame))
+    def _tell(self, event: str, frame: FrameType) -> None:
+        if self._is_first(event, "", frame):
+            self.context.recorder.event("uncontrolled", event, *self.context.project.nearest(frame))

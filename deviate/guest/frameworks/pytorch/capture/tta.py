@@ -34,15 +34,15 @@ class Augmented:
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """By the name of the augmentation; nothing for what is no batch of images."""
         images = args[0] if args else None
-        own = self.kinds.output(output, None, module)
-        if not self._is_image(images) or own is None:
+        scores = self.kinds.output(output, None, module)
+        if not self._is_image(images) or scores is None:
             reason = "the model is given no batch of images, of batch, channels, height and width, first of all"
             self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), reason)
             return {}
         states = list(self._states())
         try:
             with self.torch.no_grad():
-                return {name: self._mean(name, module, images, own, args[1:], kwargs) for name in self.names}
+                return {name: self._mean(name, module, images, scores, args[1:], kwargs) for name in self.names}
         finally:
             for generator, state in states:
                 generator.set_state(state)
@@ -57,9 +57,9 @@ class Augmented:
             for generator in self.torch.cuda.default_generators:
                 yield generator, generator.get_state()
 
-    def _mean(self, name: str, module: Any, images: Any, own: Any, args: Any, kwargs: Any) -> Any:
+    def _mean(self, name: str, module: Any, images: Any, scores: Any, args: Any, kwargs: Any) -> Any:
         copies = Copies(name, images.shape[2], images.shape[3])
-        total = own.detach().clone()
+        total = scores.detach().clone()
         for changed in self._changed(images, copies):
             total += self.kinds.output(module(changed, *args, **kwargs), images.shape[0], module)
         return total / (1 + len(copies))
