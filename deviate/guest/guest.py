@@ -33,8 +33,8 @@ def start() -> None:
     folder = os.environ.get("DEVIATE_RUN_DIR")
     if _context is not None or not folder:
         return
-    manifest = _read(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
-    spec = _read(os.environ["DEVIATE_SPEC"])
+    manifest = _read_json(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
+    spec = _read_json(os.environ["DEVIATE_SPEC"])
     work = os.environ["DEVIATE_WORK"]
     project = Project(work, manifest)
     recorder = Recorder(folder, _facts(), project)
@@ -63,7 +63,7 @@ def start() -> None:
         os.register_at_fork(after_in_child=guard.after_fork)
 
 
-def _read(path: str) -> Any:
+def _read_json(path: str) -> Any:
     with open(path, "rb") as file:
         return json.loads(file.read().decode("utf-8"))
 

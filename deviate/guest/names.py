@@ -74,7 +74,7 @@ def find(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool]
     best = ""
     while frame is not None:
         if project.place(frame.f_code) is not None:
-            with_names = [set_name(name) for name in _held(frame, is_it)]
+            with_names = [set_name(name) for name in _names_held(frame, is_it)]
             name = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
             best = name or (best if best != untold else "") or (untold if with_names else best)
         frame = frame.f_back
@@ -142,7 +142,7 @@ def variables(frame: FrameType) -> dict[str, Any]:
     return variables
 
 
-def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
+def _names_held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
     """Names of a thing in a frame: of its own, then as an item, then as an attribute."""
     names = variables(frame)
     if len(names) > MOST_NAMES:

@@ -50,7 +50,7 @@ def derive(*parts: object) -> int:
     return int.from_bytes(sha256(text.encode("utf-8")).digest()[:4], "big")
 
 
-def spelled(seed: Any) -> str:
+def spell_seed(seed: Any) -> str:
     """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
     try:
         return str(operator.index(seed))

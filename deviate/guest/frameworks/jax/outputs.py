@@ -65,7 +65,7 @@ class Call:
         return labels if all(labels is not leaf for leaf in self.inputs) else None
 
 
-def tagged(tree: Any, name: str, is_leaf: Any = None) -> Any:
+def tag_arrays(tree: Any, name: str, is_leaf: Any = None) -> Any:
     """A tree whose traced arrays have a name.
 
     Args:

@@ -59,13 +59,13 @@ def part_of(tree: Any, way: tuple[int, ...]) -> Any:
     return tree
 
 
-def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
+def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     """The tree with another part at the end of the way."""
     if not way:
         return part
     util = _util()
     below, structure = util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
-    below[way[0]] = replaced(below[way[0]], way[1:], part)
+    below[way[0]] = replace_part(below[way[0]], way[1:], part)
     return util.tree_unflatten(structure, below)
 
 

@@ -149,7 +149,7 @@ class KerasCapture:
             if capture.stepping is not model or not capture._is_plain(model):
                 return make(model, step)
             capture.stepping = None
-            function = make(model, capture._tapped(model, step))
+            function = make(model, capture._tap_step(model, step))
 
             def give(iterator: Any) -> Any:
                 result = function(iterator)
@@ -186,7 +186,7 @@ class KerasCapture:
     def _testing(self, model: Any, function: Any) -> Any:
         if model.jit_compile:
             return function
-        step = self._tapped(model, lambda data: function([data]))
+        step = self._tap_step(model, lambda data: function([data]))
 
         def test_function(data: Any) -> Any:
             result, extra = step(data[0])
@@ -205,7 +205,7 @@ class KerasCapture:
             return False
         return True
 
-    def _tapped(self, model: Any, step: Any) -> Any:
+    def _tap_step(self, model: Any, step: Any) -> Any:
         """The step of an evaluation, which gives beside its result what the model put out in it."""
         capture = self
 
@@ -233,7 +233,7 @@ class KerasCapture:
             self.recorder.fault("outputs of evaluate", error)
 
     def _extra(self, data: Any) -> dict[str, Any]:
-        x, y = _unpacked(data)
+        x, y = _unpack(data)
         truth, outputs = self.scored or (None, None)
         if self.seen is not None:
             truth, outputs = y, first(self.seen)
@@ -250,7 +250,7 @@ class KerasCapture:
             try:
                 batches = data if isinstance(data, list) else [data]
                 if len(batches) == 1:
-                    x, y = _unpacked(batches[0])
+                    x, y = _unpack(batches[0])
                     capture._batch(outputs, y, list(arrays_in(x)))
             except Exception as error:
                 capture.recorder.fault("outputs of predict", error)
@@ -271,7 +271,7 @@ class KerasCapture:
             self.scored = truth, first(outputs)
 
 
-def _unpacked(data: Any) -> tuple[Any, Any]:
+def _unpack(data: Any) -> tuple[Any, Any]:
     """Inputs and true labels of a batch, as Keras takes them apart."""
     if isinstance(data, list):
         data = tuple(data)

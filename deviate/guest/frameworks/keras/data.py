@@ -115,7 +115,7 @@ class Data:
             if seed is not None:
                 bound.arguments["seed"] = keras.project_seed(seed, "keras.utils.%s.seed" % name, stream)
             elif stream == "shuffle":
-                bound.arguments["seed"] = keras.drawn(stream)
+                bound.arguments["seed"] = keras.draw_seed(stream)
             return original(*bound.args, **bound.kwargs)
 
         return wraps_like(make, original)
@@ -135,7 +135,7 @@ class _Orders:
         self._random = random
 
     def shuffle(self, items: Any) -> None:
-        self._random.Random(self._keras.drawn("shuffle")).shuffle(items)
+        self._random.Random(self._keras.draw_seed("shuffle")).shuffle(items)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._random, name)

@@ -47,7 +47,7 @@ class EagerTrace:
                 self.keras_trace.tell(lambda: self._gradients(frame, grads, variables))
             result = original(self_, grads, trainable_variables)
             if is_eager and not self.keras_trace.step.fitting:
-                self.keras_trace.tell(lambda: self._updated(frame, variables, self_))
+                self.keras_trace.tell(lambda: self._record_update(frame, variables, self_))
             return result
 
         optimizer.apply = wraps_like(apply, original)
@@ -59,7 +59,7 @@ class EagerTrace:
                 for name, part in _dense(variable.path, grad):
                     record(self.trace, "gradient", name, part.numpy(), place)
 
-    def _updated(self, frame: Any, variables: list[Any], optimizer: Any) -> None:
+    def _record_update(self, frame: Any, variables: list[Any], optimizer: Any) -> None:
         if self.trace.level >= 2:
             place = self.trace.place(frame)
             for variable in [*optimizer.variables, *variables]:
@@ -82,7 +82,7 @@ class EagerTrace:
                 outputs = original(self_, *args, **kwargs)
             finally:
                 self.depth -= 1
-            self.keras_trace.tell(lambda: self._called(self_, frame, outputs))
+            self.keras_trace.tell(lambda: self._record_call(self_, frame, outputs))
             return outputs
 
         layer.__call__ = wraps_like(__call__, original)
@@ -101,7 +101,7 @@ class EagerTrace:
         if layer.built:
             self.keras_trace.tell_weights(layer, values, place)
 
-    def _called(self, layer: Any, frame: Any, result: Any) -> None:
+    def _record_call(self, layer: Any, frame: Any, result: Any) -> None:
         outputs = [each for _, each in named_parts(result, "output")]
         if not outputs or not all(is_eager_tensor(each) for each in outputs):
             return

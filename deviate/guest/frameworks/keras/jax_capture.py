@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 
 from ...seeds import wraps_like
 from ..capture_sets import Way
-from ..jax.outputs import OUTPUTS, leading, tagged
+from ..jax.outputs import OUTPUTS, leading, tag_arrays
 from ..jax.trees import is_concrete
 from ..rows import arrays_in, first
-from .capture import _unpacked
+from .capture import _unpack
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class JaxSteps:
 
         def _make_function(model: Any, step: Any, *args: Any, **kwargs: Any) -> Any:
             is_watched = capture.making is model and capture._is_plain(model)
-            return make(model, capture._watched(model, step) if is_watched else step, *args, **kwargs)
+            return make(model, capture._watch_step(model, step) if is_watched else step, *args, **kwargs)
 
         def stateless_call(model: Any, *args: Any, **kwargs: Any) -> Any:
             above: Any = super(trainer, model)
             result = above.stateless_call(*args, **kwargs)
-            return capture._called(result) if capture.stepping is model else result
+            return capture._tag_output(result) if capture.stepping is model else result
 
         trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
@@ -92,7 +92,7 @@ class JaxSteps:
         # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
         return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()
 
-    def _watched(self, model: Any, step: Any) -> Any:
+    def _watch_step(self, model: Any, step: Any) -> Any:
         capture = self
         parts: dict[Any, Part | None] = {}
 
@@ -100,7 +100,7 @@ class JaxSteps:
             capture.stepping, capture.seen = model, None
             try:
                 if hasattr(step, "trace"):
-                    capture._compiled(step, parts, state, data)
+                    capture._run_compiled(step, parts, state, data)
                     return step(state, data)
                 result = step(state, data)
                 capture._give(capture.seen, data)
@@ -110,12 +110,12 @@ class JaxSteps:
 
         return wraps_like(watched, step)
 
-    def _called(self, result: Any) -> Any:
+    def _tag_output(self, result: Any) -> Any:
         """The model was called in its own step; the first time counts."""
         try:
             array = first(result[0])
             self.seen = array if self.seen is None else self.seen
-            tagged_array = tagged(array, OUTPUTS)
+            tagged_array = tag_arrays(array, OUTPUTS)
             util = sys.modules["jax"].tree_util
             leaves, structure = util.tree_flatten(result[0])
             return (
@@ -126,7 +126,7 @@ class JaxSteps:
             self.capture.recorder.fault("outputs of a step", error)
             return result
 
-    def _compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
+    def _run_compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
         try:
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))
@@ -148,5 +148,5 @@ class JaxSteps:
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:
-            x, y = _unpacked(data)
+            x, y = _unpack(data)
             self.capture._batch(outputs, y, list(arrays_in(x)))

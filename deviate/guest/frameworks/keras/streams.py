@@ -11,7 +11,7 @@ from ...adapter_context import AdapterContext
 from ...regions import Constructor, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
-from ...streams import STREAMS, spelled
+from ...streams import STREAMS, spell_seed
 from ..tensorflow.purpose import Purpose, purpose_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -41,9 +41,9 @@ class Keras:
         if isinstance(seed, Given):
             return seed
         self.context.seeding.record(call, seed)
-        return _small(self.requests.seed(stream, spelled(seed)))
+        return _small(self.requests.seed(stream, spell_seed(seed)))
 
-    def drawn(self, stream: str) -> Given:
+    def draw_seed(self, stream: str) -> Given:
         return _small(self.requests.next_seed(stream))
 
     # ------------------------------------------------------------ seeds
@@ -59,13 +59,13 @@ class Keras:
                 return
             stream = self._made_for(_getframe(1))
             new_seed = (
-                self.drawn(stream) if seed is None else self.project_seed(seed, _owner(_getframe(1), self_), stream)
+                self.draw_seed(stream) if seed is None else self.project_seed(seed, _owner(_getframe(1), self_), stream)
             )
             original(self_, int(new_seed), name, **kwargs)
             self_._initial_seed = seed
 
         def make_default_seed() -> int:
-            return self.drawn(self._made_for(_getframe(1))) if self.streams.is_routed_thread() else make()
+            return self.draw_seed(self._made_for(_getframe(1))) if self.streams.is_routed_thread() else make()
 
         def global_seed_generator() -> Any:
             if not self.streams.is_routed_thread() or module.jax_utils.is_in_jax_tracing_scope():
@@ -74,7 +74,7 @@ class Keras:
             name = "%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream)
             shared = module.global_state.get_global_attribute(name)
             if shared is None:
-                shared = generator(self.drawn(stream))
+                shared = generator(self.draw_seed(stream))
                 module.global_state.set_global_attribute(name, shared)
             return shared
 
@@ -121,7 +121,7 @@ class Keras:
 
     def _twin_of(self, generator: Any) -> int:
         seed = generator._initial_seed
-        return self.drawn("init") if seed is None else _small(self.requests.seed("init", spelled(seed)))
+        return self.draw_seed("init") if seed is None else _small(self.requests.seed("init", spell_seed(seed)))
 
     def patch_draws(self, module: Any) -> None:
         """Module `keras.src.random.random`: what is called with a number for a seed draws the same every time."""

@@ -42,7 +42,7 @@ class OneBit:
     def _flip(self, module: Any) -> bool:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}
         names.update((id(weight), name) for name, weight in module.named_parameters())
-        optimized = [weight for _, weight in self.trained.optimized()]
+        optimized = [weight for _, weight in self.trained.optimized_weights()]
         candidates = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
         if any(hasattr(weight, "materialize") for weight in candidates.values()):
             return False  # a lazy module does not know its shapes before its first pass

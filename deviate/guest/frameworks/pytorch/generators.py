@@ -8,7 +8,7 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...seeds import wraps_like
-from ...streams import OTHER, Bank, Streams, spelled
+from ...streams import OTHER, Bank, Streams, spell_seed
 from .project_generators import generator_class, script_seed_of
 from .tensors import state_bytes
 
@@ -240,7 +240,7 @@ def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
             seeding.record("torch.quasirandom.SobolEngine", seed)
             streams = context.streams
             streams.tell_drawn(LIBRARY, streams.now)
-            original(self, dimension, scramble, streams.seed("torch.quasirandom", spelled(seed)))
+            original(self, dimension, scramble, streams.seed("torch.quasirandom", spell_seed(seed)))
             self.seed = seed  # which its text shows
 
     engine.__init__ = wraps_like(__init__, original)

@@ -7,7 +7,7 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...seeds import Seeding
-from ...streams import Bank, spelled
+from ...streams import Bank, spell_seed
 from .tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -59,7 +59,7 @@ class Routed:
             return bank.plain.manual_seed(self, seed)
         bank.plain(self.device).manual_seed(seed)  # a seed of a wrong kind raises
         bank.seeding.record("torch.Generator.manual_seed", seed)
-        bank.begin(spelled(seed))
+        bank.begin(spell_seed(seed))
         return self
 
     def seed(self) -> Any:

@@ -69,7 +69,7 @@ class Trained:
             is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
         """
         seen = set() if is_whole else self.capture.ids_above()
-        for name, tensor in chain(self._in_modules(), self.optimized()):
+        for name, tensor in chain(self._in_modules(), self.optimized_weights()):
             if id(tensor) not in seen and not hasattr(tensor, "materialize"):  # a lazy module that was never called
                 seen.add(id(tensor))
                 yield name, tensor
@@ -81,7 +81,7 @@ class Trained:
                 for name, tensor in chain(module.named_parameters(), module.named_buffers()):
                     yield "%d.%s" % (number, name), tensor
 
-    def optimized(self) -> Iterator[tuple[str, Any]]:
+    def optimized_weights(self) -> Iterator[tuple[str, Any]]:
         """What optimizers change."""
         for number, reference in enumerate(self.optimizers):
             optimizer = reference()

@@ -167,7 +167,7 @@ class Calls(Loops):
 
     def _take(self, traced: Traced, graph: Any, arguments: Any, captured: Any) -> None:
         if traced.copy is None:
-            traced.copy = self._copied(traced, graph)
+            traced.copy = self._copy_graph(traced, graph)
         if traced.copy is False:
             return
         function, n_inputs, is_labelled = traced.copy
@@ -175,7 +175,7 @@ class Calls(Loops):
         outputs, inputs = results[0], results[1 : 1 + n_inputs]
         self._add(outputs, results[-1] if is_labelled else None, inputs, sys._getframe(3))
 
-    def _copied(self, traced: Traced, graph: Any) -> Any:
+    def _copy_graph(self, traced: Traced, graph: Any) -> Any:
         """The part of a graph that leads to outputs, inputs and true labels; False where it is not to run twice."""
         fetches = [traced.outputs(), *(each for each in traced.inputs if getattr(each, "graph", None) is graph)]
         n_inputs = len(fetches) - 1

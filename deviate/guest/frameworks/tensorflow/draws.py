@@ -13,7 +13,7 @@ from threading import current_thread
 from ...adapter_context import AdapterContext
 from ...requests import Given, Requests
 from ...seeds import wraps_like
-from ...streams import spelled
+from ...streams import spell_seed
 from .pipelines import Pipelines
 from .purpose import Purpose
 
@@ -80,7 +80,7 @@ class Draws:
             return seed % LIMIT, count
         if not hasattr(type(op_seed), "__index__"):  # a tensor, known when it runs
             return requests.seed(stream, "tensor") % LIMIT, op_seed
-        return requests.seed(stream, spelled(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
+        return requests.seed(stream, spell_seed(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
 
     def _record(self, op_seed: Any, frame: FrameType) -> None:
         call = self.purpose.name(frame) + ".seed"

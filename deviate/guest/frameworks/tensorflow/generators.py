@@ -42,7 +42,7 @@ class Generators:
         self.ops = sys.modules["tensorflow.python.framework.ops"]
         self.module: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"]
         self.original = self.module.Generator
-        self.Routed = self._routed()
+        self.Routed = self._routed_class()
 
     def patch(self, names: Names) -> None:
         original = self.original
@@ -96,7 +96,7 @@ class Generators:
         seed = self.context.streams.seed(LIBRARY, generator._deviate_key, stream)
         return self.module.create_rng_state(seed, generator.algorithm)
 
-    def _routed(self) -> Any:
+    def _routed_class(self) -> Any:
         """A class whose state is that of the stream that draws now; all its methods work on the state."""
         generators = self
 
@@ -146,7 +146,7 @@ class Stateless:
                 return original(*args, **kwargs)
             try:
                 bound = signature.bind(*args, **kwargs)
-                bound.arguments["seed"] = self._mixed(bound.arguments["seed"], frame, original)
+                bound.arguments["seed"] = self._mix_seed(bound.arguments["seed"], frame, original)
                 args, kwargs = bound.args, bound.kwargs
             except Exception as error:
                 self.context.recorder.fault(original.__name__, error)
@@ -154,7 +154,7 @@ class Stateless:
 
         return wraps_like(operation, original)
 
-    def _mixed(self, seed: Any, frame: FrameType, original: Any) -> Any:
+    def _mix_seed(self, seed: Any, frame: FrameType, original: Any) -> Any:
         tensorflow = sys.modules["tensorflow"]
         streams, stream = self.context.streams, self._stream(original, frame)
         streams.tell_drawn(STATELESS, stream)

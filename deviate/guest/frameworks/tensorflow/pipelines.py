@@ -64,7 +64,7 @@ class Pipelines:
                 return mapped
             try:
                 source = dataset.zip((self_, self._numbers(dataset)))
-                numbered = original(source, self._numbered(map_func, structured), *args, **kwargs)
+                numbered = original(source, self._pass_number(map_func, structured), *args, **kwargs)
                 numbered._deviate_input = self_
             except Exception as error:
                 self.context.recorder.fault("Dataset.map", error)
@@ -80,7 +80,7 @@ class Pipelines:
         finally:
             self.is_numbering = False
 
-    def _numbered(self, function: Any, structured: Any) -> Any:
+    def _pass_number(self, function: Any, structured: Any) -> Any:
         """The function of a dataset, given the number of its element beside the element."""
         context = structured.autograph_ctx.control_status_ctx()
 

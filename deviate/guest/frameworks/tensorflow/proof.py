@@ -13,7 +13,7 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...bits import flipped, places
+from ...bits import flip_lowest_bit, places
 from ...hashing import weights_digest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -32,7 +32,7 @@ class Proof:
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
-        self.recorder.at_main_end.append(lambda: self.tell("loop"))
+        self.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
         self.recorder.at_close.append(self._close)
 
     # ------------------------------------------------------------ what is trained
@@ -79,8 +79,8 @@ class Proof:
 
     # ------------------------------------------------------------ their hash
 
-    def tell(self, moment: str) -> None:
-        """Tell the hash of the weights that were trained and are still there."""
+    def emit_hash(self, moment: str) -> None:
+        """Emit the hash of the weights that were trained and are still there."""
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
             gc.collect()  # else what is told would depend on when the collector came by
         arrays, n_parameters = [], 0
@@ -108,7 +108,7 @@ class Proof:
         if self.bit is not None and (self.models or self.variables):
             self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
         if self.models or self.variables:
-            self.tell("exit")
+            self.emit_hash("exit")
 
     # ------------------------------------------------------------ one bit
 
@@ -147,7 +147,7 @@ def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], obj
         return None
     numpy = sys.modules["numpy"]
     changed = numpy.array(array)
-    changed[index] = numpy.frombuffer(flipped(array[index].tobytes()), array.dtype)[0]
+    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
     assign(changed)
     return before, float(changed[index])
 

@@ -144,10 +144,10 @@ class Memory:
     def __init__(self, tensor: Any) -> None:
         self.address = memory(tensor)
         self.shape = tuple(tensor.shape)
-        self.is_held = _watched(tensor)
+        self.is_held = _storage_check(tensor)
 
 
-def _watched(tensor: Any) -> Callable[[], bool]:
+def _storage_check(tensor: Any) -> Callable[[], bool]:
     """Tells whether the memory of a tensor is still held; of one without memory of its own, whether it is there."""
     weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
     try:

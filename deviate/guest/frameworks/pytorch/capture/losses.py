@@ -61,7 +61,7 @@ class Losses:
             for name in names:
                 original = getattr(owner, name, None)
                 if original is not None:
-                    wrapper = _seen(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
+                    wrapper = _observing(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
                     self.wrappers.append((owner, name, original, wrapper))
         register = getattr(torch.jit._builtins, "_register_builtin", None)
         if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
@@ -96,7 +96,7 @@ class Losses:
             self.at_labels(call, target)
 
 
-def _seen(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
+def _observing(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
     def loss(*args: Any, **kwargs: Any) -> Any:
         if not is_compiling():
             see(args, kwargs)

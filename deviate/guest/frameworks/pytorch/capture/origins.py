@@ -103,7 +103,7 @@ class Origins:
         addresses = {memory(tensor) for tensor in inputs}
         for batch in reversed(self.batches):
             if batch.lies_at(addresses):
-                return _matched(batch)
+                return _mark_matched(batch)
         if not self.batches or not inputs:
             return None
         latest = self.batches[-1]
@@ -122,7 +122,7 @@ class Origins:
             latest = next((batch for batch in reversed(pass_batches) if batch.is_taken), latest)
         if not any(one.shape[0] == other.shape[0] for one in inputs[:1] for other in latest.tensors):
             return None
-        return _matched(latest)
+        return _mark_matched(latest)
 
     # ------------------------------------------------------------ arrays
 
@@ -145,7 +145,7 @@ class Origins:
         return Batch(of_pass, None, inputs)
 
 
-def _matched(batch: Batch) -> Batch:
+def _mark_matched(batch: Batch) -> Batch:
     batch.is_taken = True
     batch.of_pass.matched = batch.of_pass.moves
     return batch

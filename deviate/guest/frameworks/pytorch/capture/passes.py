@@ -107,13 +107,13 @@ class Call:
     def settle(self) -> None:
         """Bring what waits to the host, and keep the keys in the place of the inputs."""
         for arrays in (self.arrays, self.more):
-            arrays.update({name: settled(value) for name, value in arrays.items()})
+            arrays.update({name: to_host(value) for name, value in arrays.items()})
         if KEYS in self.arrays and not self.is_keyed:
             self.is_keyed = True
             self.arrays[KEYS] = example_keys(self.arrays[KEYS])
 
 
-def settled(value: Any) -> Any:
+def to_host(value: Any) -> Any:
     """Numbers of a tensor, which may have waited on a device, on the host."""
     return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
 
@@ -199,7 +199,7 @@ class Ranks:
         distributed = self.distributed
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             self.group_place = distributed.get_rank(), distributed.get_world_size()
-        return self.group_place or _launched()
+        return self.group_place or _launcher_place()
 
     def is_keeping(self) -> bool:
         """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
@@ -217,7 +217,7 @@ class Ranks:
         return True
 
 
-def _launched() -> tuple[int, int]:
+def _launcher_place() -> tuple[int, int]:
     """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
     rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     if rank.isdigit() and size.isdigit() and int(rank) < int(size):

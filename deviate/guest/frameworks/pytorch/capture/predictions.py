@@ -29,8 +29,8 @@ from .passes import (
     Ranks,
     Sets,
     arguments_by_name,
-    settled,
     size_of,
+    to_host,
     weights,
 )
 
@@ -266,7 +266,7 @@ class Predictions:
         if kind(tensor) not in CODES:
             tensor = tensor.float()
         may_wait = tensor.device.type != "cpu" and self.waiting + size_of(tensor) <= MOST_WAITING
-        return tensor.clone() if may_wait else settled(tensor)
+        return tensor.clone() if may_wait else to_host(tensor)
 
     def _release(self) -> None:
         """Much waits: what can only be an evaluation goes to its sets, and of other inputs the keys are enough.

@@ -60,22 +60,22 @@ class Augmented:
     def _mean(self, name: str, module: Any, images: Any, scores: Any, args: Any, kwargs: Any) -> Any:
         copies = Copies(name, images.shape[2], images.shape[3])
         total = scores.detach().clone()
-        for changed in self._changed(images, copies):
+        for changed in self._augment(images, copies):
             total += self.kinds.output(module(changed, *args, **kwargs), images.shape[0], module)
         return total / (1 + len(copies))
 
-    def _changed(self, images: Any, copies: Copies) -> Iterator[Any]:
+    def _augment(self, images: Any, copies: Copies) -> Iterator[Any]:
         """The copies, one after the other, so that memory holds one at a time."""
         flips = [images, images.flip(3)] if copies.is_flipped else [images]
         if not copies.places:
             yield flips[-1]
             return
         for flipped in flips:
-            bordered = self._bordered(flipped, copies.border)
+            bordered = self._add_border(flipped, copies.border)
             for row, column in copies.places:
                 yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
 
-    def _bordered(self, images: Any, border: int) -> Any:
+    def _add_border(self, images: Any, border: int) -> Any:
         """With a border of the darkest value of each channel of each image: what black became is not known here."""
         if not border:
             return images

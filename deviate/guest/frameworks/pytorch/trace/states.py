@@ -27,7 +27,9 @@ class States:
         self.trace = context.trace
         self.streams = context.streams
         self.recorder = context.recorder
-        self.latest: dict[str, tuple[object, int]] = {name: (state, UNTOUCHED) for name, state in self._shared(set())}
+        self.latest: dict[str, tuple[object, int]] = {
+            name: (state, UNTOUCHED) for name, state in self._shared_states(set())
+        }
 
     def record(self) -> None:
         """A step begins."""
@@ -38,10 +40,10 @@ class States:
             library = PYTHON if bank.library == "random" else bank.library
             for stream in sorted(states):
                 self._tell("%s/%s" % (library, stream), bank.fingerprint(states[stream]), is_seeded=True)
-        for library, state in self._shared(of_streams):
+        for library, state in self._shared_states(of_streams):
             self._tell(library, state, is_seeded=False)
 
-    def _shared(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
+    def _shared_states(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
         """Generators that no stream routes."""
         modules = sys.modules
         if "random" in modules and "random" not in seeded:

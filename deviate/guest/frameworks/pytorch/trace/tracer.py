@@ -293,7 +293,7 @@ class Tracer:
             optimizer = reference()
             if optimizer is not None and optimizer not in self.recorded:
                 self.recorded.add(optimizer)
-                for name, weight in self._optimized(optimizer):
+                for name, weight in self._optimized_weights(optimizer):
                     if self.names.of(weight) is None and self.tensors.readable(weight):
                         self.tensors.record("weights", name, weight)
 
@@ -328,15 +328,15 @@ class Tracer:
         """An optimizer that has its gradients begins its step; told where gradients are recorded."""
         self._begin_step()
         self.place = self.trace.place(frame)
-        self._record_gradients(self._optimized(optimizer))
+        self._record_gradients(self._optimized_weights(optimizer))
 
     def end_update(self, optimizer: Any, has_closure: bool, frame: FrameType) -> None:
         """The outermost step of an optimizer has ended."""
         if self.level >= STEPS:
             place = self.trace.place(frame)
             if has_closure:  # which has computed the gradients meanwhile
-                self._record_gradients(self._optimized(optimizer))
-            for name, weight in self._optimized(optimizer):
+                self._record_gradients(self._optimized_weights(optimizer))
+            for name, weight in self._optimized_weights(optimizer):
                 if self.tensors.readable(weight):
                     self.tensors.record("update", name, weight, place)
             self._record_buffers(place)
@@ -345,7 +345,7 @@ class Tracer:
         else:
             self._end_step()
 
-    def _optimized(self, optimizer: Any) -> list[tuple[str, Any]]:
+    def _optimized_weights(self, optimizer: Any) -> list[tuple[str, Any]]:
         """What an optimizer changes, by name."""
         return [
             (self.names.of(weight) or "optimizer.%d.%d" % (number, place), weight)

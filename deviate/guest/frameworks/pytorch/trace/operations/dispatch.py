@@ -112,7 +112,7 @@ class Operations:
     def _put_in(self) -> None:
         self.is_on = True
         self.thread = get_ident()
-        stack = self._popped()
+        stack = self._pop_modes()
         self.modes._push_mode(self.mode)
         self._push(stack)
         self.running.put_in()
@@ -122,13 +122,13 @@ class Operations:
         """Of the stack of the thread that trains; in another one, such as after a fork, it does nothing from now on."""
         self.is_on = False
         if self.thread == get_ident():
-            self._push(self._popped())
+            self._push(self._pop_modes())
             self.running.take_out()
             self.apart.take_out()
         self.lines.forget()
         self.unwritten.forget()
 
-    def _popped(self) -> list[Any]:
+    def _pop_modes(self) -> list[Any]:
         """The modes but ours, the innermost first, none of which is on the stack any more."""
         size = self.torch._C._len_torch_dispatch_stack
         popped = []

@@ -85,10 +85,10 @@ class Operation:
         self.returns_nothing = False
         self.is_silent = False
         if schema is not None:
-            self._read(schema, space)
+            self._read_schema(schema, space)
         self.is_special = self.sent is not None or self.is_growing
 
-    def _read(self, schema: Any, space: str) -> None:
+    def _read_schema(self, schema: Any, space: str) -> None:
         arguments = [
             (n, argument.name, argument)
             for n, argument in enumerate(schema.arguments)

@@ -67,7 +67,7 @@ class Lines:
         if task == -1:
             module = self.path()
         else:
-            called = self._called(task, frame)
+            called = self._caller_place(task, frame)
             line, module = self._origin(called)
             module = self.path() or module  # one that runs is computed anew
             if place < 0:
@@ -127,7 +127,7 @@ class Lines:
                 return maker
         return called, ""
 
-    def _called(self, task: int, frame: FrameType | None) -> int:
+    def _caller_place(self, task: int, frame: FrameType | None) -> int:
         """Place from which the backward pass was called; on an accelerator it runs in a thread of its own."""
         place = self.called.get(task)
         if place is None:

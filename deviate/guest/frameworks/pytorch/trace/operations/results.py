@@ -92,24 +92,24 @@ class Results:
         """One checksum and one form for all of them."""
         if is_raw or not tensors:
             forms = [form_of(tensor) for tensor in tensors]
-            return None, _joined(forms), tensors
+            return None, _join_forms(forms), tensors
         summaries = [self.tensors.digest(tensor) for tensor in tensors]
-        form = _joined([form for _, form in summaries])
+        form = _join_forms([form for _, form in summaries])
         digests = [digest for digest, _ in summaries]
         if any(callable(digest) for digest in digests):
             return partial(_later, digests), form, tensors
-        return _combined(digests), form, tensors
+        return _combine(digests), form, tensors
 
     def _giver(self, tensors: Sequence[Any]) -> Callable[[], Array] | None:
         return partial(_one_behind_the_other, self.tensors, tensors) if tensors else None
 
 
-def _joined(forms: Sequence[str]) -> str:
+def _join_forms(forms: Sequence[str]) -> str:
     rest = len(forms) - SHOWN
     return " ".join(forms[:SHOWN]) + (" and %d more" % rest if rest > 0 else "")
 
 
-def _combined(digests: Sequence[Any]) -> int | None:
+def _combine(digests: Sequence[Any]) -> int | None:
     if None in digests:
         return None
     return digests[0] if len(digests) == 1 else crc32(repr(list(digests)).encode("ascii"))
@@ -117,7 +117,7 @@ def _combined(digests: Sequence[Any]) -> int | None:
 
 def _later(digests: Sequence[Any]) -> tuple[int | None, dict[str, object]]:
     """Of tensors on accelerators, whose checksums have been fetched meanwhile."""
-    return _combined([digest()[0] if callable(digest) else digest for digest in digests]), {}
+    return _combine([digest()[0] if callable(digest) else digest for digest in digests]), {}
 
 
 def _one_behind_the_other(tensors: Tensors, parts: Sequence[Any]) -> Array:
