@@ -18,7 +18,7 @@ DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "a
 
 
 class Data:
-    """Attends to the modules of Keras that choose and order examples."""
+    """Patches the modules of Keras that choose and order examples."""
 
     def __init__(self, keras: Keras) -> None:
         self.keras = keras
