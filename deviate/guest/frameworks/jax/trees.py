@@ -97,8 +97,10 @@ def is_concrete(leaf: Any) -> bool:
 def is_key(leaf: Any) -> bool:
     """Whether it is one of the keys of which JAX hides the numbers, and still there."""
     jax = sys.modules["jax"]
-    is_it = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
-    return is_it and not leaf.is_deleted()
+    is_typed_key = (
+        isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
+    )
+    return is_typed_key and not leaf.is_deleted()
 
 
 def is_float(leaf: Any) -> bool:

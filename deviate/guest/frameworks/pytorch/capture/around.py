@@ -50,18 +50,18 @@ class Surroundings:
         """What the script calls the data of a pass: by its loader or data set, else by the first input."""
         frame, loader, data = _getframe(1), of_pass.loader and of_pass.loader(), of_pass.data
         if of_pass.loader is None:
-            things = self._found_by(inputs)
+            tests = self._input_tests(inputs)
         else:
-            things = [lambda value: value is loader] if loader is not None else []
-            things.append(lambda value: value is data)
-        found_names = [names.find(frame, self.project, is_it, UNTOLD) for is_it in things]
+            tests = [lambda value: value is loader] if loader is not None else []
+            tests.append(lambda value: value is data)
+        data_names = [names.find(frame, self.project, is_target, UNTOLD) for is_target in tests]
         if of_pass.loader is None:
-            found_names.append(of_pass.data[0])
-            if not any(found_names):
-                found_names += self._picked_name(inputs)
+            data_names.append(of_pass.data[0])
+            if not any(data_names):
+                data_names += self._picked_name(inputs)
         of_function = names.of_function(frame, self.project)
-        telling = [name for name in (*found_names, of_function) if name not in ("", UNTOLD, names.NOBODY)]
-        return telling[0] if telling else names.PLAIN if any(found_names) else names.NOBODY
+        telling = [name for name in (*data_names, of_function) if name not in ("", UNTOLD, names.NOBODY)]
+        return telling[0] if telling else names.PLAIN if any(data_names) else names.NOBODY
 
     def _picked_name(self, inputs: list[Any]) -> Iterator[str]:
         """The name of the split that indices tell of, else that of the array that they pick from."""
@@ -69,26 +69,26 @@ class Surroundings:
             match = names.WORDS.search(indices)
             yield match.group(1) if match else names.set_name(array)
 
-    def _found_by(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
+    def _input_tests(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
         """By what the first input is known where the script holds it: its very numbers, else the memory they lie in."""
         tensor = self.kinds.tensor
         if not inputs:
             return []
         first, address = inputs[0], memory(inputs[0])
 
-        def is_it(value: Any) -> bool:
+        def is_target(value: Any) -> bool:
             return isinstance(value, tensor) and (
                 value is first or (value.numel() == first.numel() and value.data_ptr() == first.data_ptr() != 0)
             )
 
-        return [is_it, lambda value: isinstance(value, tensor) and memory(value) == address]
+        return [is_target, lambda value: isinstance(value, tensor) and memory(value) == address]
 
     # ------------------------------------------------------------ labels
 
     def beside(self, inputs: list[Any]) -> Around:
         """The name of the first input in the script, and what lies beside it."""
-        for is_it in self._found_by(inputs):
-            around = list(names.beside(_getframe(1), self.project, is_it))
+        for is_target in self._input_tests(inputs):
+            around = list(names.beside(_getframe(1), self.project, is_target))
             if around:
                 return around
         return []
