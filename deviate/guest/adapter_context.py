@@ -1,4 +1,4 @@
-"""What the guest hands to its adapters: the parts that they work with."""
+"""What the guest hands to its adapters: the services that they use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AdapterContext:
-    """The guest of this process, part by part.
+    """The services of the guest of this process.
 
     Attributes:
         controls: what is to be done to factors, name to level; empty in `as-is`.
@@ -58,7 +58,7 @@ class AdapterContext:
     def early_draws(self) -> EarlyDraws:
         """Those of this process, which all its adapters share."""
         if self._early_draws is None:
-            from .split import EarlyDraws  # most processes make no draw that an adapter attends to
+            from .split import EarlyDraws  # most processes draw from no generator that an adapter patches
 
             self._early_draws = EarlyDraws(self.streams, self.project)
         return self._early_draws

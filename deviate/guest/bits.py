@@ -62,12 +62,12 @@ def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tu
         place = int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest(), "big") % total
         for number, size in enumerate(sizes):
             if place < size:
-                yield number, unravelled(place, shapes[number])
+                yield number, unravel_index(place, shapes[number])
                 break
             place -= size
 
 
-def unravelled(place: int, shape: Sequence[int]) -> tuple[int, ...]:
+def unravel_index(place: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The index of the element that has this place in C order."""
     index: list[int] = []
     for size in reversed(shape):
@@ -76,7 +76,7 @@ def unravelled(place: int, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def flipped(raw: bytes) -> bytes:
+def flip_lowest_bit(raw: bytes) -> bytes:
     """The bytes of a floating-point number with the lowest bit of its significand flipped.
 
     Args:

@@ -1,7 +1,7 @@
-"""Visits: threads of a framework that call back into Python draw from a stream of their own, one at a time.
+"""Threads of a framework that call back into Python draw from a stream of their own, one at a time.
 
-The states that libraries draw from are shared by all threads. While a visitor draws from one, the main thread enters no
-region, and a visitor waits until the main thread is outside of all; else its numbers would depend on when it came.
+The states that libraries draw from are shared by all threads. While a callback draws, the main thread enters no region,
+and a callback waits until the main thread is outside of all; else its numbers would depend on when it was called.
 """
 
 from __future__ import annotations
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
     from typing import Iterator
 
 PATIENCE_S = 5.0
-"""A main thread that waits inside a region for what a visitor makes would wait for ever; after this, nobody does."""
+"""A main thread that waits inside a region for a callback's result would wait for ever; after this, nobody does."""
 
 
 class CallbackThreads:
-    """The visits to the streams of this process; making it lets the main thread keep to them."""
+    """Lets callbacks draw from the streams of this process; once there is one, the main thread waits for them."""
 
     def __init__(self, streams: Streams) -> None:
         self.streams = streams
         self.turn = Condition()
-        self.visitor: int | None = None
+        self.drawing_thread: int | None = None
         self.now = OTHER
         self.is_off = False
         streams.callback_threads = self
 
-    def is_here(self) -> bool:
-        """Whether this thread is the visitor: it may set seeds and enter regions like the main thread."""
-        return self.visitor is not None and self.visitor == get_ident()
+    def is_drawing(self) -> bool:
+        """Whether this thread draws now: it may set seeds and enter regions like the main thread."""
+        return self.drawing_thread is not None and self.drawing_thread == get_ident()
 
     @contextmanager
-    def over(self) -> Iterator[None]:
-        """For the main thread: enter or leave a region when the visitor has gone, and before another comes."""
+    def exclude(self) -> Iterator[None]:
+        """For the main thread: enter or leave a region while no callback draws."""
         with self.turn:
-            if not self.turn.wait_for(lambda: self.visitor is None, PATIENCE_S):
-                self.streams.swap_states(self.now, OTHER)  # the visit is over, and what it still draws is nobody's
-                self.visitor = None
+            if not self.turn.wait_for(lambda: self.drawing_thread is None, PATIENCE_S):
+                # The callback has had its time, and what it still draws is nobody's.
+                self.streams.swap_states(self.now, OTHER)
+                self.drawing_thread = None
                 self._give_up()
             yield
             self.turn.notify_all()
@@ -53,10 +54,12 @@ class CallbackThreads:
         if self.is_off or streams.paused or not streams.seeds:
             return None
         with self.turn:
-            if not self.turn.wait_for(lambda: self.visitor is None and streams.routed_stream == OTHER, PATIENCE_S):
+            if not self.turn.wait_for(
+                lambda: self.drawing_thread is None and streams.routed_stream == OTHER, PATIENCE_S
+            ):
                 self._give_up()
                 return None
-            self.visitor, self.now = get_ident(), stream
+            self.drawing_thread, self.now = get_ident(), stream
             streams.swap_states(OTHER, stream)
         return OTHER
 
@@ -67,20 +70,20 @@ class CallbackThreads:
     def end(self, before: str | None) -> None:
         if before is None:
             return
-        is_here = self.is_here()
-        if not is_here and get_ident() != self.streams.thread:
-            return  # the visit was ended for it
-        if not is_here or before != OTHER:
+        is_drawing = self.is_drawing()
+        if not is_drawing and get_ident() != self.streams.thread:
+            return  # its time was over before it was
+        if not is_drawing or before != OTHER:
             self.streams.leave(before)
             return
         with self.turn:
             self.streams.swap_states(self.now, OTHER)
-            self.visitor = None
+            self.drawing_thread = None
             self.turn.notify_all()
 
 
 def callback_threads_of(streams: Streams) -> CallbackThreads:
-    """The visits to the streams of this process, from the first time that somebody may come."""
+    """Those of this process, made when the first callback may come."""
     if not isinstance(streams.callback_threads, CallbackThreads):
         return CallbackThreads(streams)
     return streams.callback_threads

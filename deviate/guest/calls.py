@@ -13,7 +13,7 @@ from sys import _getframe
 from ..sinks import Message, Record, Row, Scalar, Template, find_by_key
 from ..sinks.kinds import FormatTemplate
 from .recorder import Recorder
-from .values import labelled, read, read_record, read_row
+from .values import label_numbers, read, read_record, read_row
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -55,17 +55,17 @@ def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
     return [
         pair
         for index, item in enumerate(chosen)
-        for pair in labelled(str(index) if isinstance(item, Message) else None, _of_item(item))
+        for pair in label_numbers(str(index) if isinstance(item, Message) else None, _of_item(item))
     ]
 
 
 def _of_item(item: Carried) -> Numbers:
     if isinstance(item, Scalar):
         name = None if item.name is None else str(item.name)
-        numbers = [] if isinstance(item.value, (list, tuple)) else labelled(name, read(item.value))
-        return _prefixed(item.prefix, numbers)
+        numbers = [] if isinstance(item.value, (list, tuple)) else label_numbers(name, read(item.value))
+        return _prefix_names(item.prefix, numbers)
     if isinstance(item, Record):
-        return _prefixed(item.prefix, read_record(item.mapping))
+        return _prefix_names(item.prefix, read_record(item.mapping))
     if isinstance(item, Row):
         return read_row(item.values)
     if isinstance(item, Message):
@@ -78,5 +78,5 @@ def _of_item(item: Carried) -> Numbers:
     return []
 
 
-def _prefixed(prefix: Any, numbers: Numbers) -> Numbers:
-    return labelled(str(prefix) if prefix else None, numbers, "/")
+def _prefix_names(prefix: Any, numbers: Numbers) -> Numbers:
+    return label_numbers(str(prefix) if prefix else None, numbers, "/")

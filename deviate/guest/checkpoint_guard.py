@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Iterable
 
 
-def _listed(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -31,25 +31,25 @@ MODELS = frozenset((".pt", ".pth", ".safetensors", ".msgpack", ".params", ".weig
 """… or tensors, unless their name speaks of data …"""
 CARRIERS = frozenset((".pkl", ".pickle", ".joblib", ".npz", ".npy", ".bin", ".tar", ".zip", ".h5", ".hdf5", ".dill"))
 """… or anything else: then their name has to speak of a model."""
-MODEL_WORDS = _listed(
+MODEL_WORDS = _word_set(
     "checkpoint ckpt chkpt chkpoint model models weights net network state params agent policy actor critic optimizer "
     "optim trainer snapshot"
 )
-SIGNS = _listed("checkpoint checkpoints ckpt ckpts chkpt chkpoint last latest resume resumed")
+SIGNS = _word_set("checkpoint checkpoints ckpt ckpts chkpt chkpoint last latest resume resumed")
 """Words of names that only what a training leaves has …"""
 PLAIN = (
     SIGNS
     | MODEL_WORDS
-    | _listed("epoch epochs step steps iter iteration best final current save saved pth ep it e s v")
-    | _listed("val valid test train loss acc accuracy")
+    | _word_set("epoch epochs step steps iter iteration best final current save saved pth ep it e s v")
+    | _word_set("val valid test train loss acc accuracy")
 )
 """… and all that may stand beside them: another word is the name of a known model, or of who made it."""
-FOREIGN = _listed(
+FOREIGN = _word_set(
     "pretrained pretrain pretraining pre teacher backbone imagenet init initial zoo hub base foundation download "
     "downloads downloaded cache"
 )
 """Words of files and folders that are there to be started from."""
-DATA_WORDS = _listed(
+DATA_WORDS = _word_set(
     "data dataset datasets train test val valid validation vocab tokenizer embedding embeddings features processed "
     "images labels samples split splits graph"
 )

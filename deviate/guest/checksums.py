@@ -65,7 +65,7 @@ class DeviceChecksums:
         weights = self._weights_on(numbers)
         for place in range(0, numbers.numel(), CHUNK):
             part = numbers[place : place + CHUNK].to(torch.int64)
-            total += (part * weights[: part.numel()]).sum() * _signed(_mixed(place) | 1)
+            total += (part * weights[: part.numel()]).sum() * _to_signed(_mix(place) | 1)
         return total
 
     def _weights_on(self, numbers: Any) -> Any:
@@ -75,10 +75,10 @@ class DeviceChecksums:
         if weights is None or weights.numel() < n:
             torch = self.torch
             size = min(CHUNK, 1 << max(n - 1, 1).bit_length())
-            x = torch.arange(1, size + 1, dtype=torch.int64, device=numbers.device) * _signed(GOLDEN)
+            x = torch.arange(1, size + 1, dtype=torch.int64, device=numbers.device) * _to_signed(GOLDEN)
             for shift, factor in MIX:
-                x = (x ^ _shifted(x, shift)) * _signed(factor)
-            weights = self.weights[numbers.device] = (x ^ _shifted(x, 31)) | 1
+                x = (x ^ _shift(x, shift)) * _to_signed(factor)
+            weights = self.weights[numbers.device] = (x ^ _shift(x, 31)) | 1
         return weights
 
 
@@ -86,7 +86,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
-def _mixed(number: int) -> int:
+def _mix(number: int) -> int:
     """The output of SplitMix64 for this state, as of `_weights_on`."""
     x = (number + 1) * GOLDEN & MASK
     for shift, factor in MIX:
@@ -94,11 +94,11 @@ def _mixed(number: int) -> int:
     return x ^ (x >> 31)
 
 
-def _shifted(x: Any, shift: int) -> Any:
+def _shift(x: Any, shift: int) -> Any:
     """To the right, zeros coming in: PyTorch repeats the sign."""
     return (x >> shift) & ((1 << (64 - shift)) - 1)
 
 
-def _signed(number: int) -> int:
+def _to_signed(number: int) -> int:
     """The same 64 bits as a signed number."""
     return number - (1 << 64) if number >> 63 else number

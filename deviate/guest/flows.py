@@ -140,9 +140,9 @@ def _makes_no_data(statement: ast.AST) -> bool:
 
 def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: bool) -> bool | None:
     """Follow the names that a statement binds through the later statements of its function."""
-    held = set(_bound(statement))
+    held = set(_bound_names(statement))
     if as_data:
-        held = set() if _makes_no_data(statement) else held | set(_extended(statement))
+        held = set() if _makes_no_data(statement) else held | set(_extended_containers(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
@@ -150,14 +150,14 @@ def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: 
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
         for call in _calls_of(calls, names):
-            if any(held.intersection(_read(part)) for part in (_data_of(call) if as_data else [call])):
+            if any(held.intersection(_names_read(part)) for part in (_data_of(call) if as_data else [call])):
                 return True
-        if held.intersection(_read(node)):
+        if held.intersection(_names_read(node)):
             is_returned = is_returned or isinstance(node, ast.Return)
             if not as_data:
-                held.update(_bound(node))
+                held.update(_bound_names(node))
             elif not _makes_no_data(node):
-                held.update((*_bound(node), *_extended(node)))
+                held.update((*_bound_names(node), *_extended_containers(node)))
     return None if is_returned else False
 
 
@@ -176,7 +176,7 @@ def _calls_of(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str])
             yield call
 
 
-def _bound(statement: ast.AST) -> Iterator[str]:
+def _bound_names(statement: ast.AST) -> Iterator[str]:
     """The names that an assignment binds: attributes with their dots, containers for their items."""
     targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
     while targets:
@@ -188,10 +188,10 @@ def _bound(statement: ast.AST) -> Iterator[str]:
         elif isinstance(target, ast.Name):
             yield target.id
         elif isinstance(target, ast.Attribute):
-            yield _dotted(target)
+            yield _dotted_name(target)
 
 
-def _extended(statement: ast.AST) -> Iterator[str]:
+def _extended_containers(statement: ast.AST) -> Iterator[str]:
     """The container that a statement adds to."""
     call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KEEPING:
@@ -199,14 +199,14 @@ def _extended(statement: ast.AST) -> Iterator[str]:
         if isinstance(owner, ast.Name):
             yield owner.id
         elif isinstance(owner, ast.Attribute):
-            yield _dotted(owner)
+            yield _dotted_name(owner)
 
 
-def _read(node: ast.AST) -> set[str]:
+def _names_read(node: ast.AST) -> set[str]:
     """The names that are read in an expression or statement, those of the statements in it too."""
     reads = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
-    return reads | {_dotted(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+    return reads | {_dotted_name(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
 
 
-def _dotted(node: ast.Attribute) -> str:
+def _dotted_name(node: ast.Attribute) -> str:
     return "%s.%s" % (getattr(node.value, "id", "?"), node.attr)

@@ -33,16 +33,16 @@ def start() -> None:
     folder = os.environ.get("DEVIATE_RUN_DIR")
     if _context is not None or not folder:
         return
-    manifest = _read(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
-    spec = _read(os.environ["DEVIATE_SPEC"])
+    manifest = _read_json(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
+    spec = _read_json(os.environ["DEVIATE_SPEC"])
     work = os.environ["DEVIATE_WORK"]
     project = Project(work, manifest)
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    watch = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
-    guard = WriteGuard(work, manifest["root"], folder, recorder, watch)
-    taps.earlier = watch
+    checkpoints = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
+    taps.checkpoints = checkpoints
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
     route(streams)
     seeding = Seeding(streams, recorder, project)
@@ -63,7 +63,7 @@ def start() -> None:
         os.register_at_fork(after_in_child=guard.after_fork)
 
 
-def _read(path: str) -> Any:
+def _read_json(path: str) -> Any:
     with open(path, "rb") as file:
         return json.loads(file.read().decode("utf-8"))
 

@@ -45,7 +45,7 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
     size = 0
     while frame is not None and size <= LARGEST:
         if project.place(frame.f_code) is not None:
-            for name, value in _held(frame):
+            for name, value in _held_values(frame):
                 array = None if name in arrays else _array(value)
                 if array is not None:
                     arrays[name] = array
@@ -62,7 +62,7 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
     data.end(NAMES)
 
 
-def _held(frame: FrameType) -> list[tuple[str, Any]]:
+def _held_values(frame: FrameType) -> list[tuple[str, Any]]:
     """Names of held-out data and their values: variables, items of dictionaries, attributes of `self`."""
     code = frame.f_code
     if code.co_flags & names.IS_OPTIMIZED and not FRAME_READERS.isdisjoint(code.co_names):

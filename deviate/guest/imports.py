@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Finder:
-    """First on `sys.meta_path`; finds nothing itself, but attends to how the watched modules are loaded."""
+    """First on `sys.meta_path`; finds nothing itself, but sees the watched modules being loaded."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.adapters: dict[str, list[ModuleType]] = {}

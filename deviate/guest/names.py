@@ -61,12 +61,12 @@ def set_name(name: str) -> str:
     return "" if plain in GENERIC else plain
 
 
-def find(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool], untold: str = PLAIN) -> str:
+def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool], untold: str = PLAIN) -> str:
     """The name of a set by what the script calls a thing in its outermost frame that has a telling name for it.
 
     Args:
         frame: where the thing is in use; its callers are asked as well.
-        is_it: whether a value is the thing.
+        is_target: whether a value is the thing.
 
     Returns:
         `untold` where all names are plain, "" where nothing of the script's holds it.
@@ -74,7 +74,7 @@ def find(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool]
     best = ""
     while frame is not None:
         if project.place(frame.f_code) is not None:
-            with_names = [set_name(name) for name in _held(frame, is_it)]
+            with_names = [set_name(name) for name in _names_held(frame, is_target)]
             name = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
             best = name or (best if best != untold else "") or (untold if with_names else best)
         frame = frame.f_back
@@ -112,7 +112,7 @@ def of_argument(frame: FrameType | None, project: Project) -> str:
     return ""
 
 
-def beside(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
+def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
     """What the innermost frame of the script that holds a thing has beside it: names and values, as labels by inputs.
 
     First the name of the thing itself, then that of each of its neighbours: in the frame, or in the object.
@@ -125,7 +125,9 @@ def beside(frame: FrameType | None, project: Project, is_it: Callable[[Any], boo
                     parts = (
                         value if around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS else ()
                     )
-                    if isinstance(name, str) and (_is(is_it, value) or any(_is(is_it, part) for part in parts)):
+                    if isinstance(name, str) and (
+                        _is_match(is_target, value) or any(_is_match(is_target, part) for part in parts)
+                    ):
                         yield name, value
                         yield from around.items()
                         return
@@ -142,22 +144,22 @@ def variables(frame: FrameType) -> dict[str, Any]:
     return variables
 
 
-def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
+def _names_held(frame: FrameType, is_target: Callable[[Any], bool]) -> Iterator[str]:
     """Names of a thing in a frame: of its own, then as an item, then as an attribute."""
     names = variables(frame)
     if len(names) > MOST_NAMES:
         return
     for name, value in names.items():
-        if _is(is_it, value):
+        if _is_match(is_target, value):
             yield name
     for name, value in names.items():
         if type(value) is dict or isinstance(value, (list, tuple)):
             for key, item in _items(name, value):
-                if _is(is_it, item):
+                if _is_match(is_target, item):
                     yield key
     for variable, value in names.items():
         for name, item in attributes(value).items():
-            if _is(is_it, item):
+            if _is_match(is_target, item):
                 yield name if isinstance(name, str) and set_name(name) else variable
 
 
@@ -181,9 +183,9 @@ def attributes(value: Any) -> dict[str, Any]:
     return contents if type(contents) is dict and len(contents) <= MOST_NAMES else {}
 
 
-def _is(is_it: Callable[[Any], bool], value: Any) -> bool:
+def _is_match(is_target: Callable[[Any], bool], value: Any) -> bool:
     try:
-        return is_it(value)
+        return is_target(value)
     except Exception:  # values of others' classes
         return False
 

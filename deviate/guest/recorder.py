@@ -13,7 +13,7 @@ from time import perf_counter, time
 
 from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
 from .project import Project
-from .values import DeferredScalar, labelled, read
+from .values import DeferredScalar, label_numbers, read
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Recorder:
 
     def numbers(self, site: int, numbers: Numbers, label: object, frame: FrameType) -> None:
         """Numbers that were read at a site; `label` tells what is reported there apart, their own labels the items."""
-        for text, number in labelled(None if label is None else str(label), numbers, JOINT):
+        for text, number in label_numbers(None if label is None else str(label), numbers, JOINT):
             self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
     def named_value(self, name: str, value: object, frame: FrameType) -> None:

@@ -6,7 +6,7 @@ import sys
 
 from .project import Project
 from .recorder import Recorder
-from .streams import Streams, spelled
+from .streams import Streams, spell_seed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Seeding:
     def key(self, seed: object) -> str:
         """What a seed of the script is called in our own; generators without a seed are not to be twins."""
         if seed is not None:
-            return spelled(seed)
+            return spell_seed(seed)
         self.unseeded += 1
         return "none-%d" % self.unseeded
 

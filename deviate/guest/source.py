@@ -80,7 +80,7 @@ def _fill(linecache: Any, project: Project) -> None:
     for name in project.edits:
         with open(os.path.join(project.originals, *name.split("/")), "rb") as file:
             raw = file.read()
-        lines = _decoded(raw)
+        lines = _decode(raw)
         for path in project.names(name):
             entries[path] = (len(raw), None, lines, path)  # without a time stamp it is never checked against the file
 
@@ -94,7 +94,7 @@ def _fill(linecache: Any, project: Project) -> None:
     linecache.cache.update(entries)
 
 
-def _decoded(raw: bytes) -> list[str]:
+def _decode(raw: bytes) -> list[str]:
     import tokenize
 
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
@@ -117,7 +117,7 @@ def _map_columns(traceback: Any, project: Project) -> None:
             return line, end_line, column, end_column
         if name not in edits:
             edits[name] = _in_bytes(project, name)
-        return line, end_line, _moved(edits[name], line, column), _moved(edits[name], end_line, end_column)
+        return line, end_line, _move_column(edits[name], line, column), _move_column(edits[name], end_line, end_column)
 
     traceback._get_code_position = _get_code_position
 
@@ -136,7 +136,7 @@ def _in_bytes(project: Project, name: str) -> dict[int, list[tuple[int, int]]]:
     return by_line
 
 
-def _moved(by_line: dict[int, list[tuple[int, int]]], line: int, column: int | None) -> int | None:
+def _move_column(by_line: dict[int, list[tuple[int, int]]], line: int, column: int | None) -> int | None:
     if column is None:
         return None
     gained = 0

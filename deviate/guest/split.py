@@ -90,7 +90,7 @@ class EarlyDraws:
         self.flows: Any = None
 
     def patch(self, owner: Any, names: Iterable[str], library: str, *, is_passing: Callable[[], bool] = bool) -> None:
-        """Attend to functions of `owner` that draw numbers.
+        """Patch functions of `owner` that draw numbers.
 
         Args:
             library: what the names follow in the record.

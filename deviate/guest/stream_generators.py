@@ -1,4 +1,4 @@
-"""Twins: what stands behind one generator that the project has made, a generator for each stream."""
+"""What stands behind one generator that the project has made: a generator for each stream."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         now: str
         """The stream that the one that draws now draws from."""
 
-        def is_here(self) -> bool:
+        def is_drawing(self) -> bool:
             """Whether this thread is the one that draws now."""
 
-        def over(self) -> ContextManager[None]:
+        def exclude(self) -> ContextManager[None]:
             """A time in which none of them draws."""
 
 
@@ -50,7 +50,7 @@ def derive(*parts: object) -> int:
     return int.from_bytes(sha256(text.encode("utf-8")).digest()[:4], "big")
 
 
-def spelled(seed: Any) -> str:
+def spell_seed(seed: Any) -> str:
     """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
     try:
         return str(operator.index(seed))
@@ -62,7 +62,7 @@ class Streams:
     """Which stream draws now.
 
     Only the thread that routes draws is routed, and with it the main thread of every forked process; what other threads
-    draw comes from whatever state is in place, unless they pay a visit.
+    draw comes from whatever state is in place, unless they are callbacks of a framework (`callback_threads.py`).
 
     Args:
         seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
@@ -91,21 +91,23 @@ class Streams:
         """The stream that draws now, in this thread."""
         return (
             self.routed_stream
-            if self.callback_threads is None or not self.callback_threads.is_here()
+            if self.callback_threads is None or not self.callback_threads.is_drawing()
             else self.callback_threads.now
         )
 
     def is_routed_thread(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        is_ours = get_ident() == self.thread or (self.callback_threads is not None and self.callback_threads.is_here())
+        is_ours = get_ident() == self.thread or (
+            self.callback_threads is not None and self.callback_threads.is_drawing()
+        )
         return is_ours and not self.paused
 
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
         """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
-        if self.callback_threads is not None and not self.callback_threads.is_here():
-            with self.callback_threads.over():
+        if self.callback_threads is not None and not self.callback_threads.is_drawing():
+            with self.callback_threads.exclude():
                 return self._enter(stream)
         return self._enter(stream)
 
@@ -119,14 +121,14 @@ class Streams:
     def leave(self, before: str | None) -> None:
         if before is None:
             return
-        if self.callback_threads is None or self.callback_threads.is_here():
+        if self.callback_threads is None or self.callback_threads.is_drawing():
             self._switch(self.now, before)
             return
-        with self.callback_threads.over():
+        with self.callback_threads.exclude():
             self._switch(self.now, before)
 
     def _switch(self, before: str, now: str) -> None:
-        if self.callback_threads is None or not self.callback_threads.is_here():
+        if self.callback_threads is None or not self.callback_threads.is_drawing():
             self.routed_stream = now
         self.swap_states(before, now)
 

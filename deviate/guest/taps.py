@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _recorder: Recorder
 _line: Callable[[str, float | DeferredScalar, FrameType, str], None]
 _heads: dict[int, str]
-earlier: CheckpointGuard | None = None
+checkpoints: CheckpointGuard | None = None
 """Who wants to see what the first main loop iterates, once the program has read what may be a checkpoint."""
 
 
@@ -69,8 +69,8 @@ def loop(number: int) -> Callable[[Iterable[V]], Iterable[V]]:
     if is_compiling():
         return _itself
     try:
-        if earlier is not None and earlier.read and not _recorder.has_stepped and _recorder.loops[number][2]:
-            return partial(_seen, earlier, Steps(number))
+        if checkpoints is not None and checkpoints.read and not _recorder.has_stepped and _recorder.loops[number][2]:
+            return partial(_seen, checkpoints, Steps(number))
         return partial(compress, selectors=Steps(number))
     except Exception as error:
         _recorder.fault("loop %s" % number, error)

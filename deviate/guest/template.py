@@ -30,7 +30,7 @@ class Formatting(string.Formatter):
         if type(template) is not str:
             return self.callee(*args, **kwargs)
         try:
-            text = self.vformat(_numbered(template), args, kwargs)
+            text = self.vformat(_number_fields(template), args, kwargs)
         except Exception:
             text = None
         if text is None:  # raises the error that the user knows, and no other is its context
@@ -50,7 +50,7 @@ class Formatting(string.Formatter):
         return value
 
 
-def _numbered(template: str) -> str:
+def _number_fields(template: str) -> str:
     """`{.avg} {}` as `{0.avg} {1}`: string.Formatter counts plain fields only.
 
     Raises:

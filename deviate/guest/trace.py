@@ -57,7 +57,7 @@ class Trace:
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
             else tells that it is complete is so by now.
-        asked, next: the level of the window, and those whose costs are measured.
+        requested_level, next: the level of the window, and those whose costs are measured.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:

@@ -27,7 +27,7 @@ class TraceFile:
 
     Attributes:
         lines: those that wait, as texts, or as what will give them when they are written.
-        kept: arrays that wait, by name.
+        arrays: those that wait, by name.
     """
 
     def __init__(self, folder: str, pid: int, facts: Callable[[], dict[str, object]]) -> None:

@@ -16,7 +16,7 @@ class Levels:
     """The levels of the steps, as the spec asks for them.
 
     Attributes:
-        asked: the level of the window; 0 for no trace.
+        requested: the level of the window; 0 for no trace.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
     """
@@ -30,14 +30,14 @@ class Levels:
 
     def at(self, step: int) -> int:
         """The level of a step."""
-        probed, count = self._probed(step)
+        probed, count = self._probed_level(step)
         if probed is not None:
             return probed if count % 2 else LOSS
         return self.requested if self.first <= step else LOSS
 
     def is_dropped(self, step: int) -> bool:
         """Whether a step only measures costs, and its records are for nobody."""
-        probed, _ = self._probed(step)
+        probed, _ = self._probed_level(step)
         return probed is not None and probed > self.requested
 
     def is_last(self, step: int) -> bool:
@@ -46,7 +46,7 @@ class Levels:
 
     def took(self, step: int, level: int, seconds: float) -> None:
         """A step at this level is over."""
-        probed, _ = self._probed(step)
+        probed, _ = self._probed_level(step)
         if probed is not None:
             self.seconds.setdefault((probed, level == probed), []).append(seconds)
 
@@ -62,7 +62,7 @@ class Levels:
                 costs.append((level, traced[0], plain[0], len(traced)))
         return costs
 
-    def _probed(self, step: int) -> tuple[int | None, int]:
+    def _probed_level(self, step: int) -> tuple[int | None, int]:
         """The level that a step measures, if any, and how many steps have done so before it."""
         count = step - (FIRST_PROBE if self.until is None else self.until)
         number = count // (2 * PROBES)

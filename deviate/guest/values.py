@@ -79,7 +79,7 @@ def is_remote(value: Any) -> bool:
     return module in ("jax", "jaxlib") and name == JAX and not _is_on_host(value)
 
 
-def labelled(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
+def label_numbers(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
     """The same numbers with a label before their own."""
     if label is None:
         return numbers
@@ -125,9 +125,9 @@ def _by_key(mapping: Any, *, is_nested: bool, is_text_read: bool) -> Numbers:
         if not isinstance(key, str):
             continue
         if isinstance(value, dict) and not is_nested:
-            pairs += labelled(key, _by_key(value, is_nested=True, is_text_read=is_text_read))
+            pairs += label_numbers(key, _by_key(value, is_nested=True, is_text_read=is_text_read))
         elif not isinstance(value, CONTAINERS) and (is_text_read or not isinstance(value, str)):
-            pairs += labelled(key, read(value))
+            pairs += label_numbers(key, read(value))
     return pairs
 
 
@@ -141,7 +141,7 @@ def _by_index(values: Any, *, is_text_read: bool) -> Numbers:
     pairs: Numbers = []
     for index, value in enumerate(values):
         if not isinstance(value, CONTAINERS) and (is_text_read or not isinstance(value, str)):
-            pairs += labelled(str(index), read(value))
+            pairs += label_numbers(str(index), read(value))
     return pairs
 
 

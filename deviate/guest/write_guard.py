@@ -27,11 +27,11 @@ class WriteGuard:
         work: root of the work copy.
         root: root of the original project.
         folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
-        earlier: is told what is read and written too; None where nobody asks.
+        checkpoints: is told what is read and written too; None where nobody asks.
     """
 
     def __init__(
-        self, work: str, root: str, folder: str, recorder: Recorder, earlier: CheckpointGuard | None = None
+        self, work: str, root: str, folder: str, recorder: Recorder, checkpoints: CheckpointGuard | None = None
     ) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.root = os.path.realpath(root) + os.sep
@@ -40,7 +40,7 @@ class WriteGuard:
             os.path.realpath(path) + os.sep for path in (os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
-        self.earlier = earlier
+        self.checkpoints = checkpoints
         self.reported: set[str] = set()
         self._reset()
 
@@ -56,7 +56,7 @@ class WriteGuard:
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
-        earlier, before_writing = self.earlier, self.before_writing
+        checkpoints, before_writing = self.checkpoints, self.before_writing
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
@@ -64,11 +64,11 @@ class WriteGuard:
             if event == "open":
                 if isinstance(arguments[2], int) and arguments[2] & WRITING:
                     before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
-                elif earlier is not None:
-                    earlier.before_reading(arguments[0])
+                elif checkpoints is not None:
+                    checkpoints.before_reading(arguments[0])
             elif event == "os.rename":  # it parts a link by itself
-                if earlier is not None:
-                    earlier.before_writing(arguments[1])
+                if checkpoints is not None:
+                    checkpoints.before_writing(arguments[1])
             else:
                 before_writing(arguments[0], is_touched=event != "os.truncate")
 
@@ -79,8 +79,8 @@ class WriteGuard:
 
     def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Called by adapters of readers in C with the path of a file."""
-        if self.earlier is not None:
-            self.earlier.before_reading(path)
+        if self.checkpoints is not None:
+            self.checkpoints.before_reading(path)
 
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
@@ -90,8 +90,8 @@ class WriteGuard:
         Args:
             is_touched: only its mode or its times change, or it is a data base, which is read and written.
         """
-        if self.earlier is not None and not is_touched and not self.is_busy:
-            self.earlier.before_writing(path)
+        if self.checkpoints is not None and not is_touched and not self.is_busy:
+            self.checkpoints.before_writing(path)
         try:
             with self.lock:  # other threads wait: what they write through may be the very link that is parted now
                 if self.is_busy:  # our own writing

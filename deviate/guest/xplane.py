@@ -24,7 +24,7 @@ MEMORY = ("Memcpy", "memcpy", "Memset", "memset")
 
 def read_device(data: bytes) -> dict[str, list[float]]:
     """Kernels that ran on a GPU, by their names; copies and fills of memory left out."""
-    return _read(data, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
+    return _read_plane(data, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
 
 
 def read_host(data: bytes) -> dict[str, list[float]]:
@@ -34,10 +34,10 @@ def read_host(data: bytes) -> dict[str, list[float]]:
         match = OPERATION.fullmatch(name)
         return match.group(1) if match else ""
 
-    return _read(data, "/host:CPU", "", kind)
+    return _read_plane(data, "/host:CPU", "", kind)
 
 
-def _read(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
+def _read_plane(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
     """Of planes and lines whose names begin so; what is known as nothing is left out."""
     times: dict[str, list[float]] = {}
     for number, content in _fields(memoryview(data)):

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from deviate.guest.bits import flipped, places, unravelled
+from deviate.guest.bits import flip_lowest_bit, places, unravel_index
 
 
 def test_all_elements_of_matrices_are_chosen_alike_and_none_of_vectors() -> None:
@@ -33,15 +33,15 @@ def test_without_a_matrix_there_is_no_place() -> None:
 
 
 def test_places_are_counted_in_c_order() -> None:
-    assert [unravelled(place, (2, 3)) for place in (0, 1, 3, 5)] == [(0, 0), (0, 1), (1, 0), (1, 2)]
+    assert [unravel_index(place, (2, 3)) for place in (0, 1, 3, 5)] == [(0, 0), (0, 1), (1, 0), (1, 2)]
 
 
 @pytest.mark.parametrize(("form", "value"), [("d", 0.1), ("f", 0.5), ("e", -3.0), ("d", 0.0)])
 def test_the_flipped_number_is_a_neighbour_and_a_second_flip_undoes_it(form: str, value: float) -> None:
     raw = struct.pack(form, value)
-    before, after = struct.unpack(form, raw)[0], struct.unpack(form, flipped(raw))[0]
+    before, after = struct.unpack(form, raw)[0], struct.unpack(form, flip_lowest_bit(raw))[0]
     assert before != after
-    assert flipped(flipped(raw)) == raw
+    assert flip_lowest_bit(flip_lowest_bit(raw)) == raw
     if form == "d":
         assert after in (math.nextafter(before, math.inf), math.nextafter(before, -math.inf))
 
@@ -55,7 +55,7 @@ def test_a_flip_is_one_bit_where_the_next_number_up_may_be_many(
 ) -> None:
     """Summers & Dinneen take the next number up or down; ours is that of both which one bit makes."""
     raw = struct.pack("=I", bits)
-    assert struct.unpack("=I", flipped(raw))[0] == flip
+    assert struct.unpack("=I", flip_lowest_bit(raw))[0] == flip
     assert abs(flip - bits) == 1, "the neighbour above or below"
     up = np.nextafter(np.uint32(bits).view(np.float32), np.float32(np.inf)).view(np.uint32)
     assert (int(up), (bits ^ int(up)).bit_count()) == (next_up, n_bits)

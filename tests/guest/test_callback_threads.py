@@ -1,4 +1,4 @@
-"""Visits and requests: other threads draw from their stream alone, and seeds depend on nothing but their order."""
+"""Callback threads draw from their stream alone, and seeds depend on nothing but the order of requests."""
 
 import random
 import threading
@@ -51,10 +51,10 @@ def draws(stream: str, n: int) -> list[float]:
     return [generator.random() for _ in range(n)]
 
 
-def test_a_visitor_and_the_main_thread_each_draw_from_their_own_stream(streams: Streams) -> None:
+def test_a_callback_and_the_main_thread_each_draw_from_their_own_stream(streams: Streams) -> None:
     numbers, seen = Numbers(streams, "numbers"), []
 
-    def visit() -> None:
+    def call_back() -> None:
         for _ in range(200):
             before = callback_threads_of(streams).begin("augment")
             seen.append(numbers.now.random())
@@ -62,53 +62,53 @@ def test_a_visitor_and_the_main_thread_each_draw_from_their_own_stream(streams: 
             callback_threads_of(streams).end(before)
 
     callback_threads_of(streams)
-    visitor = threading.Thread(target=visit)
-    visitor.start()
+    thread = threading.Thread(target=call_back)
+    thread.start()
     own = []
     for _ in range(200):
         before = streams.enter("dropout")
         own.append(numbers.now.random())
         assert streams.now == "dropout"
         streams.leave(before)
-    visitor.join()
+    thread.join()
     assert (own, seen) == (draws("dropout", 200), draws("augment", 200))
     assert streams.now == "other"
     assert numbers.now.random() == draws("other", 1)[0]
 
 
 def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A main thread that stays in its region lets a visitor go unrouted, and that is told."""
+    """A main thread that stays in its region lets a callback go unrouted, and that is told."""
     monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.01)
     callback_threads_of(streams)
     before = streams.enter("init")
     begun: list[object] = []
-    visitor = threading.Thread(target=lambda: begun.append(callback_threads_of(streams).begin("augment")))
-    visitor.start()
-    visitor.join()
+    thread = threading.Thread(target=lambda: begun.append(callback_threads_of(streams).begin("augment")))
+    thread.start()
+    thread.join()
     streams.leave(before)
     assert begun == [None]
     assert told(streams) == [["uncontrolled", "draws in threads of a framework", "", 0]]
 
 
-def test_a_visit_that_does_not_end_is_ended_for_it_and_that_is_told(
+def test_a_callback_that_does_not_end_is_waited_for_no_longer_and_that_is_told(
     streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.05)
     numbers, is_begun, may_end = Numbers(streams, "numbers"), threading.Event(), threading.Event()
 
-    def visit() -> None:
+    def call_back() -> None:
         before = callback_threads_of(streams).begin("augment")
         is_begun.set()
         may_end.wait(60)
         callback_threads_of(streams).end(before)
 
-    visitor = threading.Thread(target=visit)
+    thread = threading.Thread(target=call_back)
     callback_threads_of(streams)
-    visitor.start()
+    thread.start()
     assert is_begun.wait(60)
     before = streams.enter("init")
     may_end.set()
-    visitor.join()
+    thread.join()
     assert (streams.now, numbers.now.random()) == ("init", draws("init", 1)[0])
     streams.leave(before)
     assert told(streams) == [["uncontrolled", "draws in threads of a framework", "", 0]]

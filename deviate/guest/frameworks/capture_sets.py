@@ -132,9 +132,9 @@ class Sets:
     def give_up(self, name: str, root: Any, reason: str) -> None:
         """A pass through data is not kept, nor what was kept of the data before: it would pass for the last."""
         self.has_refused = True
-        self.capture.give_up(self._numbered(name, root), self.framework, reason)
+        self.capture.give_up(self._number_name(name, root), self.framework, reason)
 
-    def _numbered(self, name: str, root: Any) -> str:
+    def _number_name(self, name: str, root: Any) -> str:
         """The name of a set, with a number where one of other data has it."""
         chosen, number = name, 1
         while chosen in self.capture.open:
@@ -150,7 +150,7 @@ class Sets:
         return chosen
 
     def _place(self, name: str, root: Any, arrays: dict[str, Array]) -> str:
-        chosen = self._numbered(name, root)
+        chosen = self._number_name(name, root)
         if chosen in self.capture.open and self.capture.open[chosen].why_not:
             return chosen  # further parts of what was given up
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)

@@ -70,7 +70,7 @@ class Batches:
         try:
             if self.settled:
                 outputs, truth, keys = zip(*self.settled)
-                return _joined(outputs), _joined(truth), _joined_keys(keys)
+                return _join(outputs), _join(truth), _joined_keys(keys)
         except Exception as error:
             self.why_not = UNFIT % error
         return None, None, None
@@ -94,7 +94,7 @@ class Batches:
             return
         outputs, truth, inputs = zip(*filled)
         keys = [self._keys(batch_inputs, len(batch_outputs)) for batch_outputs, batch_inputs in zip(outputs, inputs)]
-        self.settled.append((_joined(outputs), _joined(truth), _joined_keys(keys)))
+        self.settled.append((_join(outputs), _join(truth), _joined_keys(keys)))
         self.held += self.settled[-1][0].nbytes
         if self.held > self.capture.left:
             self.why_not = FULL
@@ -197,7 +197,7 @@ def _has_rows(array: Any, n: int) -> bool:
     return bool(getattr(array, "ndim", 0)) and array.shape[0] == n
 
 
-def _joined(arrays: Sequence[Any]) -> Any:
+def _join(arrays: Sequence[Any]) -> Any:
     """One array of those of all batches; None where one of them has no rows."""
     numpy: Any = sys.modules["numpy"]
     return numpy.concatenate(arrays) if all(getattr(each, "ndim", 0) for each in arrays) else None

@@ -97,7 +97,7 @@ class NnxCapture:
                     return True
         except Exception as error:
             self.jax_capture.recorder.fault("weights of a model", error)
-        if self.jax_capture.running or self.programs.traced():
+        if self.jax_capture.running or self.programs.traced_programs():
             self.early.add(type(model))
         return False
 
@@ -132,7 +132,7 @@ class NnxCapture:
         if not self._is_routed_thread():
             return
         try:
-            traced = [*self.programs.traced(), *self.jax_capture.running]
+            traced = [*self.programs.traced_programs(), *self.jax_capture.running]
             for program in traced:
                 self.jax_capture.steps[program] = is_update or self.jax_capture.steps.get(program, False)
             if is_update and not traced and self.programs.is_clean():

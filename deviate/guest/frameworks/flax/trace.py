@@ -35,8 +35,8 @@ class NnxTrace:
             wrapped.__call__ = self._calling(wrapped.__call__)
         original = optimizer.update
 
-        def update(nnx_optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(nnx_optimizer, *args, **kwargs)
+        def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self_, *args, **kwargs)
             if self.is_clean():
                 frame = sys._getframe(1)
                 self._tell(lambda: self.jax_trace.updated(self._models(), frame))

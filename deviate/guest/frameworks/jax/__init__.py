@@ -52,7 +52,7 @@ _parts: list[Parts] = []
 
 
 def parts() -> Parts:
-    """Those of this process. Raises IndexError where JAX was not attended to."""
+    """Those of this process. Raises IndexError where the script has not imported JAX."""
     return _parts[0]
 
 

@@ -14,7 +14,7 @@ from ...adapter_context import AdapterContext
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first
-from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
+from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
 from .trees import is_concrete, is_key, named_leaves, subtrees_like
 
@@ -84,7 +84,7 @@ class JaxCapture(Loops):
 
     def inputs(self, args: Any, is_leaf: Any = None) -> Any:
         """What a model is called with, named where a function is traced."""
-        return self._tagged(args, INPUTS, is_leaf) if self._is_traced() else args
+        return self._tag(args, INPUTS, is_leaf) if self._is_traced() else args
 
     def outputs(self, inputs: Any, result: Any, frame: FrameType, is_leaf: Any = None) -> Any:
         """What a model has given, named where a function is traced; kept where it is there already.
@@ -95,7 +95,7 @@ class JaxCapture(Loops):
         try:
             if self._is_traced():
                 array, util = first(result), sys.modules["jax"].tree_util
-                named_array = self._tagged(array, OUTPUTS, is_leaf)
+                named_array = self._tag(array, OUTPUTS, is_leaf)
                 leaves, structure = util.tree_flatten(result, is_leaf=is_leaf)
                 return util.tree_unflatten(structure, [named_array if leaf is array else leaf for leaf in leaves])
             if self.has_trained and not self.programs.running:
@@ -108,11 +108,11 @@ class JaxCapture(Loops):
         return result
 
     def _is_traced(self) -> bool:
-        return bool(self.capture.wants_predictions and (self.programs.traced() or self.running))
+        return bool(self.capture.wants_predictions and (self.programs.traced_programs() or self.running))
 
-    def _tagged(self, tree: Any, name: str, is_leaf: Any) -> Any:
+    def _tag(self, tree: Any, name: str, is_leaf: Any) -> Any:
         try:
-            return tagged(tree, name, is_leaf)
+            return tag_arrays(tree, name, is_leaf)
         except Exception as error:
             self.recorder.fault("names of arrays", error)
             return tree
@@ -135,7 +135,7 @@ class JaxCapture(Loops):
             return
         if program.trains and (program.weights_index is not None or not self.has_updated):
             return
-        dynamic, fixed = self.programs.divided(inner, args, kwargs)
+        dynamic, fixed = self.programs.split_static(inner, args, kwargs)
         leaves = named_leaves(dynamic)
         flat = [leaf for _, leaf in leaves]
         if not all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat):

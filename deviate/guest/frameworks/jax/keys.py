@@ -91,21 +91,21 @@ class Keys:
         for name in dir(self.random):
             original = getattr(self.random, name)
             if not name.startswith("_") and name not in NO_SAMPLERS and _first_parameter(original) == "key":
-                sampler = self._keyed(name, original)
+                sampler = self._keyed_sampler(name, original)
                 owners = [vars(module) for module in _modules(original)]
                 for names in (vars(self.random), _home(original), *owners):
                     if names.get(name) is original:
                         names[name] = sampler
 
-    def _keyed(self, name: str, original: Any) -> Any:
-        core, keyed, fault = self.core, self.keyed, self.streams.recorder.fault
+    def _keyed_sampler(self, name: str, original: Any) -> Any:
+        core, derive_key, fault = self.core, self.derive_key, self.streams.recorder.fault
 
         def sampler(*args: Any, **kwargs: Any) -> Any:
             frame = sys._getframe(1)
             if frame.f_globals.get("__name__") in (core, ELSEWHERE):  # one that another one calls has its key keyed
                 return original(*args, **kwargs)
             try:
-                key = keyed(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
+                key = derive_key(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
             except Exception as error:
                 draw = original(*args, **kwargs)  # raises, where it was the script's fault
                 fault("jax.random.%s" % name, error)
@@ -114,7 +114,7 @@ class Keys:
 
         return wraps_like(sampler, original)
 
-    def keyed(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
+    def derive_key(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
         """The key that is drawn from in place of `key`."""
         mark = self.marks.get(_name_of_kind(key))
         stream = mark[0] if mark else self.stream(frame, is_permutation)

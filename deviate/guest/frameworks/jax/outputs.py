@@ -65,7 +65,7 @@ class Call:
         return labels if all(labels is not leaf for leaf in self.inputs) else None
 
 
-def tagged(tree: Any, name: str, is_leaf: Any = None) -> Any:
+def tag_arrays(tree: Any, name: str, is_leaf: Any = None) -> Any:
     """A tree whose traced arrays have a name.
 
     Args:
@@ -127,7 +127,7 @@ def labels_of(names: Any, flat: Any, outputs: Any, input_ids: set[int]) -> Any:
         and (leaf.ndim == 1 or leaf.shape == outputs.shape or leaf.shape[1:] == (1,))
         for leaf in flat
     ]
-    chosen = [(name, leaf) for name, leaf, is_it in zip(names, flat, is_label) if is_it]
+    chosen = [(name, leaf) for name, leaf, is_chosen in zip(names, flat, is_label) if is_chosen]
     by_name = [leaf for name, leaf in chosen if name.rpartition("/")[2] in LABELS]
     whole = [leaf for _, leaf in chosen if leaf.dtype.kind in "iu"]
     for candidates in (by_name, whole, [leaf for _, leaf in chosen]):

@@ -44,7 +44,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
     """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
     original = debugging.debug_print
 
-    def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
+    def observe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
         try:
             file = context.project.place(frame.f_code)
             leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
@@ -61,12 +61,12 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
         return (template, *args[1:])
 
     def debug_print(*args: Any, **kwargs: Any) -> Any:
-        printer = original(*observed(args, kwargs, _getframe(1)), **kwargs)
+        printer = original(*observe_arguments(args, kwargs, _getframe(1)), **kwargs)
         if printer is None:
             return None
 
         def with_options(*args: Any, **kwargs: Any) -> None:
-            printer(*observed(args, kwargs, _getframe(1)), **kwargs)
+            printer(*observe_arguments(args, kwargs, _getframe(1)), **kwargs)
 
         return wraps_like(with_options, printer)
 

@@ -118,7 +118,7 @@ class Programs:
 
     def see(self, action: str, tree: Any) -> None:
         """Something is done to a tree in the functions that are traced now: "update", "slope" or "input"."""
-        for program in self.traced():
+        for program in self.traced_programs():
             try:
                 program.news.append((action, shape_of(tree)))
             except Exception as error:
@@ -126,12 +126,12 @@ class Programs:
 
     def depends_on(self, reason: int) -> None:
         """A draw is made that would follow another stream elsewhere."""
-        for program in self.traced():
+        for program in self.traced_programs():
             program.depends_on |= reason
             if program.news[-1:] != [DRAW]:
                 program.news.append(DRAW)
 
-    def traced(self) -> list[Program]:
+    def traced_programs(self) -> list[Program]:
         """The functions that this thread traces now."""
         return self.running if get_ident() == self.streams.thread else []
 
@@ -145,14 +145,14 @@ class Programs:
             if not callable(compiled) or self.project.place(sys._getframe(1).f_code) is None:
                 return compiled
             if hasattr(compiled, "lower"):
-                return self.observed(compiled, kwargs)
+                return self.observe(compiled, kwargs)
             return wraps_like(
-                lambda *more, **options: self.observed(compiled(*more, **options), {**kwargs, **options}), compiled
+                lambda *more, **options: self.observe(compiled(*more, **options), {**kwargs, **options}), compiled
             )
 
         return wraps_like(jit, original)
 
-    def divided(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
+    def split_static(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The arguments of a function less those by which it is compiled, and these."""
         options = self.options.get(inner, {})
         names, numbers = options.get("static_argnames") or (), options.get("static_argnums") or ()
@@ -169,7 +169,7 @@ class Programs:
         fixed = [each for place, each in enumerate(args) if place in places]
         return (chosen, dynamic), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
 
-    def observed(self, inner: Any, options: Any = None) -> Any:
+    def observe(self, inner: Any, options: Any = None) -> Any:
         """A compiled function under observation; what is known of a function holds however often it is compiled."""
         try:
             program = self.by_function.setdefault(inner.__wrapped__, Program())
@@ -189,10 +189,10 @@ class Programs:
             first = argnums if isinstance(argnums, int) else argnums[0]
 
             def gradient(*args: Any, **kwargs: Any) -> Any:
-                if self.traced() and first < len(args):
+                if self.traced_programs() and first < len(args):
                     self.see("slope", args[first])
                 result = derivative(*args, **kwargs)
-                if self.tracing is not None and not self.traced() and self.is_clean() and first < len(args):
+                if self.tracing is not None and not self.traced_programs() and self.is_clean() and first < len(args):
                     self.tracing.gradients(args[first], result, sys._getframe(1))
                 return result
 

@@ -87,8 +87,8 @@ class JaxTrace:
             if self.trace.level >= 2 and (roles is None or program.trains):
                 leaves = named_leaves((args, kwargs))
                 # Copies: the memory of an argument may be given away to a result.
-                wanted = range(len(leaves)) if roles is None else self._wanted(function, roles)
-                call.arrays = {number: _copied(leaves[number][1]) for number in wanted}
+                wanted = range(len(leaves)) if roles is None else self._wanted_leaves(function, roles)
+                call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
                 if roles is not None:
                     self._tell_arguments(call, roles, frame)
         except Exception as error:
@@ -118,11 +118,13 @@ class JaxTrace:
             if roles is None:
                 roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
                 self._tell_arguments(call, roles, frame)
-            self._trained(call, program, roles[1], result, frame)
+            self._record_training(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
             self._module(call.function, named_leaves(result), self.trace.place(frame))
 
-    def _trained(self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType) -> None:
+    def _record_training(
+        self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
+    ) -> None:
         trace, place = self.trace, self.trace.place(frame)
         results = named_leaves(result)
         is_update = bool(program.updates or program.weights_index is not None)
@@ -145,7 +147,7 @@ class JaxTrace:
         if is_update:
             trace.tick()
 
-    def _wanted(self, function: Function, roles: Roles) -> list[int]:
+    def _wanted_leaves(self, function: Function, roles: Roles) -> list[int]:
         is_told = function.is_told or self.trace.is_dropped
         return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not is_told]
 
@@ -276,7 +278,7 @@ def _is_key(leaf: Any) -> bool:
     return is_key(leaf) or (str(getattr(leaf, "dtype", "")) == RAW and getattr(leaf, "shape", ())[-1:] in ((2,), (4,)))
 
 
-def _copied(leaf: Any) -> Any:
+def _copy(leaf: Any) -> Any:
     """The numbers of a leaf; None of what has none here."""
     if is_key(leaf):
         return numbers(sys.modules["jax"].random.key_data(leaf))

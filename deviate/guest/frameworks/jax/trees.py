@@ -59,13 +59,13 @@ def part_of(tree: Any, way: tuple[int, ...]) -> Any:
     return tree
 
 
-def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
+def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     """The tree with another part at the end of the way."""
     if not way:
         return part
     util = _util()
     below, structure = util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
-    below[way[0]] = replaced(below[way[0]], way[1:], part)
+    below[way[0]] = replace_part(below[way[0]], way[1:], part)
     return util.tree_unflatten(structure, below)
 
 
@@ -97,8 +97,10 @@ def is_concrete(leaf: Any) -> bool:
 def is_key(leaf: Any) -> bool:
     """Whether it is one of the keys of which JAX hides the numbers, and still there."""
     jax = sys.modules["jax"]
-    is_it = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
-    return is_it and not leaf.is_deleted()
+    is_typed_key = (
+        isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
+    )
+    return is_typed_key and not leaf.is_deleted()
 
 
 def is_float(leaf: Any) -> bool:

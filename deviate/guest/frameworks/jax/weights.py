@@ -13,11 +13,11 @@ from weakref import ref
 
 from ...adapter_context import AdapterContext
 from ...arrays import array_of
-from ...bits import flipped, places
+from ...bits import flip_lowest_bit, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
 from .programs import Program, Programs
-from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replaced, shape_of, subtrees_like
+from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -104,7 +104,7 @@ class Weights:
     # ------------------------------------------------------------ proof
 
     def emit_hash(self, moment: str) -> None:
-        """Tell the hash of the weights as they are now, where they can be reached."""
+        """Emit the hash of the weights as they are now, where they can be reached."""
         self.evaluation.end()
         leaves = self.leaves()
         if leaves:
@@ -263,7 +263,7 @@ class OneBit:
             before = array[index]
             if not math.isfinite(float(before)):
                 continue
-            array[index] = numpy.frombuffer(flipped(before.tobytes()), array.dtype)[0]
+            array[index] = numpy.frombuffer(flip_lowest_bit(before.tobytes()), array.dtype)[0]
             self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
             self.is_pending, self.programs.before = False, None
             util = sys.modules["jax"].tree_util
@@ -289,7 +289,7 @@ class OneBit:
             self.ways[program] = way
         if self.moment.is_due:
             way = self.ways[program]
-            args, kwargs = replaced((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+            args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
         return args, kwargs
 
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Keras: what `fit` reports, and `evaluate` where it shows it, from its own callbacks; who attends to its modules."""
+"""Keras: what `fit` reports, and `evaluate` where it shows it, from its own callbacks; who patches its modules."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ STREAMS: dict[str, Callable[[Keras, Any], None]] = {
     "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
     "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
 }
-"""What attends to the modules of Keras 3 where the variant has seeds."""
+"""What patches the modules of Keras 3 where the variant has seeds."""
 PROOF: dict[str, Callable[[Watch, Any], None]] = {
     **dict.fromkeys(TRAINERS, lambda watch, module: watch.patch_trainer(module)),
     "keras.src.optimizers.base_optimizer": lambda watch, module: watch.patch_optimizer(module),
     "keras.src.layers.layer": lambda watch, module: watch.patch_layers(module),
     "keras.src.metrics.reduction_metrics": lambda watch, module: watch.patch_metrics(module),
 }
-"""What attends to them in every variant."""
+"""What patches them in every variant."""
 TRACED = {*TRAINERS, "keras.src.optimizers.base_optimizer", "keras.src.layers.layer"}
 MODULES = ("keras", SEEDS, *CALLBACKS, *{**STREAMS, **PROOF})
 
@@ -68,13 +68,10 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _trace(module: Any, context: AdapterContext) -> None:
-    from .eager_trace import EagerTrace  # most runs are not traced
-    from .trace import trace_of
+    from .trace import trace_of  # most runs are not traced
 
-    if module.__name__ in TRAINERS:
+    if module.__name__ in TRAINERS or sys.modules["keras.src.backend"].backend() == "tensorflow":
         trace_of(context).patch(module)
-    elif sys.modules["keras.src.backend"].backend() == "tensorflow":
-        EagerTrace(trace_of(context)).patch(module)
 
 
 def _seed_helper(owner: Any, context: AdapterContext) -> None:

@@ -57,46 +57,46 @@ class KerasCapture:
 
     def weights(self) -> list[tuple[str, Array]]:
         """All variables of the models that are trained, as the proof names them."""
-        found: list[tuple[str, Array]] = []
-        told: set[int] = set()
-        for name, variable in self.proof._named():
+        arrays: list[tuple[str, Array]] = []
+        recorded: set[int] = set()
+        for name, variable in self.proof.named_variables():
             identities = _identities(variable)
-            if told.isdisjoint(identities):
-                told.update(identities)
+            if recorded.isdisjoint(identities):
+                recorded.update(identities)
                 array = to_numpy(variable)
                 kind = str(array.dtype)
                 if kind == "bfloat16":
                     array = array.astype("float32")
                 if array.dtype.kind in "fiub":
-                    found.append((name, (str(array.dtype), array.shape, array.tobytes())))
-        return found
+                    arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        return arrays
 
     def tensors(self) -> set[int]:
         """Ids of all variables of the models that were trained so far, and of what is in them."""
         self.models.update(self.proof._live(self.proof.models))
-        found = [variable for _, variable in self.proof._named()]
-        found += [variable for model in self.models for variable in model.variables]
-        return {identity for variable in found for identity in _identities(variable)}
+        variables = [variable for _, variable in self.proof.named_variables()]
+        variables += [variable for model in self.models for variable in model.variables]
+        return {identity for variable in variables for identity in _identities(variable)}
 
     # ------------------------------------------------------------ passes
 
     def drive(self, original: Any, method: str, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call the method of a trainer, as the script does, or `fit`."""
-        known = None
+        current = None
         try:
-            known = self._begin(model, method, args, kwargs)
+            current = self._begin(model, method, args, kwargs)
         except Exception as error:
             self.recorder.fault("capture of %s" % method, error)
-        self.passes.append(known)
+        self.passes.append(current)
         before, self.capture.keeper = self.capture.keeper, FRAMEWORK
         try:
-            made = original(model, *args, **kwargs)
-            if known is not None:
+            result = original(model, *args, **kwargs)
+            if current is not None:
                 try:
-                    self._end(known, frame, made)
+                    self._end(current, frame, result)
                 except Exception as error:
                     self.recorder.fault("outputs of %s" % method, error)
-            return made
+            return result
         finally:
             self.capture.keeper = before
             self.passes.pop()
@@ -113,50 +113,50 @@ class KerasCapture:
         labels = args[1] if len(args) > 1 else kwargs.get("y")
         return Pass(method, data, labels if is_scored else None, Batches(self.capture))
 
-    def _end(self, known: Pass, frame: FrameType, made: Any) -> None:
-        if not known.batches and known.name.startswith("predict") and _has_rows(made):
+    def _end(self, current: Pass, frame: FrameType, result: Any) -> None:
+        if not current.batches and current.name.startswith("predict") and _has_rows(result):
             # JAX. A data set that is no array is not read once more: it may draw.
-            inputs = known.data if hasattr(known.data, "shape") else list(arrays_in(known.data))
-            known.batches.add(first(made), known.labels, inputs)
-        is_validation = known.name == "evaluate" and len(self.passes) > 1
-        data = next(arrays_in(known.data), known.data)  # of several inputs, the first has the name
+            inputs = current.data if hasattr(current.data, "shape") else list(arrays_in(current.data))
+            current.batches.add(first(result), current.labels, inputs)
+        is_validation = current.name == "evaluate" and len(self.passes) > 1
+        data = next(arrays_in(current.data), current.data)  # of several inputs, the first has the name
         name, root = self.sets.name(data, frame, "val" if is_validation else "")
-        if known.batches:
-            self.sets.put(name, root, known.batches, beside=lambda: self.sets.beside(data, frame))
+        if current.batches:
+            self.sets.put(name, root, current.batches, beside=lambda: self.sets.beside(data, frame))
         else:
-            self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % known.name)
+            self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % current.name)
 
     def _batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
-        known = self.passes[-1] if self.passes else None
-        if known is not None:
-            known.batches.add(first(outputs), _of_first(truth), inputs)
+        current = self.passes[-1] if self.passes else None
+        if current is not None:
+            current.batches.add(first(outputs), _of_first(truth), inputs)
 
     # ------------------------------------------------------------ TensorFlow
 
     def patch_trainer(self, trainer: Any) -> None:
         """The class `TensorFlowTrainer`: the functions that its batches go through."""
-        make, test, own = trainer._make_function, trainer.make_test_function, self
+        make, test, capture = trainer._make_function, trainer.make_test_function, self
 
         def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before = own.stepping
-            own.stepping = model
+            before = capture.stepping
+            capture.stepping = model
             try:
                 return test(model, *args, **kwargs)
             finally:
-                own.stepping = before
+                capture.stepping = before
 
         def _make_function(model: Any, step: Any) -> Any:
-            if own.stepping is not model or not own._is_plain(model):
+            if capture.stepping is not model or not capture._is_plain(model):
                 return make(model, step)
-            own.stepping = None
-            function = make(model, own._tapped(model, step))
+            capture.stepping = None
+            function = make(model, capture._tap_step(model, step))
 
             def give(iterator: Any) -> Any:
-                made = function(iterator)
-                if type(made) is not tuple or len(made) != 2:
-                    return made
-                own._give(made[1])
-                return made[0]
+                result = function(iterator)
+                if type(result) is not tuple or len(result) != 2:
+                    return result
+                capture._give(result[1])
+                return result[0]
 
             return give
 
@@ -175,23 +175,23 @@ class KerasCapture:
 
         def make(model: Any, *args: Any, **kwargs: Any) -> Any:
             before = getattr(model, name)
-            made = making(model, *args, **kwargs)
+            result = making(model, *args, **kwargs)
             function = getattr(model, name)
             if function is not before and function is not None:
                 setattr(model, name, watched(model, function))
-            return made
+            return result
 
         setattr(trainer, "make_%s_function" % of, wraps_like(make, making))
 
     def _testing(self, model: Any, function: Any) -> Any:
         if model.jit_compile:
             return function
-        step = self._tapped(model, lambda data: function([data]))
+        step = self._tap_step(model, lambda data: function([data]))
 
         def test_function(data: Any) -> Any:
-            made, extra = step(data[0])
+            result, extra = step(data[0])
             self._give(extra)
-            return made
+            return result
 
         return wraps_like(test_function, function)
 
@@ -205,23 +205,23 @@ class KerasCapture:
             return False
         return True
 
-    def _tapped(self, model: Any, step: Any) -> Any:
+    def _tap_step(self, model: Any, step: Any) -> Any:
         """The step of an evaluation, which gives beside its result what the model put out in it."""
-        own = self
+        capture = self
 
         @functools.wraps(step)
         def tapped(data: Any) -> Any:
-            before, own.stepping, own.seen, own.scored = own.stepping, model, None, None
+            before, capture.stepping, capture.seen, capture.scored = capture.stepping, model, None, None
             try:
-                made = step(data)
+                result = step(data)
             finally:
-                own.stepping = before
+                capture.stepping = before
             extra: dict[str, Any] = {}
             try:
-                extra = own._extra(data)
+                extra = capture._extra(data)
             except Exception as error:
-                own.recorder.fault("outputs of a step", error)
-            return made, extra
+                capture.recorder.fault("outputs of a step", error)
+            return result, extra
 
         return tapped
 
@@ -233,37 +233,37 @@ class KerasCapture:
             self.recorder.fault("outputs of evaluate", error)
 
     def _extra(self, data: Any) -> dict[str, Any]:
-        x, y = _unpacked(data)
+        x, y = _unpack(data)
         truth, outputs = self.scored or (None, None)
         if self.seen is not None:
             truth, outputs = y, first(self.seen)
         self.seen = self.scored = None
         # A list would become one tensor on its way through an iterator.
-        found = {"outputs": outputs, "truth": _of_first(truth), "inputs": tuple(arrays_in(x))}
-        return {} if outputs is None else {name: each for name, each in found.items() if each is not None}
+        values = {"outputs": outputs, "truth": _of_first(truth), "inputs": tuple(arrays_in(x))}
+        return {} if outputs is None else {name: each for name, each in values.items() if each is not None}
 
     def _predicting(self, function: Any) -> Any:
-        own = self
+        capture = self
 
         def predict_function(data: Any) -> Any:
-            made = function(data)
+            outputs = function(data)
             try:
                 batches = data if isinstance(data, list) else [data]
                 if len(batches) == 1:
-                    x, y = _unpacked(batches[0])
-                    own._batch(made, y, list(arrays_in(x)))
+                    x, y = _unpack(batches[0])
+                    capture._batch(outputs, y, list(arrays_in(x)))
             except Exception as error:
-                own.recorder.fault("outputs of predict", error)
-            return made
+                capture.recorder.fault("outputs of predict", error)
+            return outputs
 
         return wraps_like(predict_function, function)
 
     # ------------------------------------------------------------ what is seen in a step
 
-    def called(self, made: Any) -> None:
+    def called(self, outputs: Any) -> None:
         """The model was called in its own step; the first time counts."""
         if self.seen is None:
-            self.seen = made
+            self.seen = outputs
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs, in a step that does not call the model as one."""
@@ -271,7 +271,7 @@ class KerasCapture:
             self.scored = truth, first(outputs)
 
 
-def _unpacked(data: Any) -> tuple[Any, Any]:
+def _unpack(data: Any) -> tuple[Any, Any]:
     """Inputs and true labels of a batch, as Keras takes them apart."""
     if isinstance(data, list):
         data = tuple(data)
@@ -285,5 +285,5 @@ def _of_first(truth: Any) -> Any:
     return next(arrays_in(truth), None)
 
 
-def _has_rows(made: Any) -> bool:
-    return bool(len(getattr(first(made), "shape", ()) or ()))
+def _has_rows(outputs: Any) -> bool:
+    return bool(len(getattr(first(outputs), "shape", ()) or ()))

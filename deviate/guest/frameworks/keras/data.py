@@ -18,7 +18,7 @@ DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "a
 
 
 class Data:
-    """Attends to the modules of Keras that choose and order examples."""
+    """Patches the modules of Keras that choose and order examples."""
 
     def __init__(self, keras: Keras) -> None:
         self.keras = keras
@@ -57,28 +57,28 @@ class Data:
 
     def patch_images(self, module: Any) -> None:
         """Module `keras.src.legacy.preprocessing.image`: what `ImageDataGenerator` gives."""
-        module.Iterator._set_index_array = self._visiting("shuffle", module.Iterator._set_index_array)
+        module.Iterator._set_index_array = self._drawing_from("shuffle", module.Iterator._set_index_array)
         for owner in (module.NumpyArrayIterator, module.BatchFromFilesMixin):
             name = "_get_batches_of_transformed_samples"
-            setattr(owner, name, self._visiting("augment", getattr(owner, name)))
+            setattr(owner, name, self._drawing_from("augment", getattr(owner, name)))
 
     def _batch(self, original: Any) -> Any:
         """The method of a dataset that makes a batch, drawing from `augment`."""
-        visiting = self._visiting("augment", original)
+        routed = self._drawing_from("augment", original)
 
         def make(self_: Any, index: Any) -> Any:
             if getattr(self_, "index_array", self_) is None:  # of ImageDataGenerator: the order of its first epoch
-                self._visiting("shuffle", _order)(self_)
+                self._drawing_from("shuffle", _order)(self_)
             seeding = self.keras.context.seeding
             was_silent, seeding.is_silent = seeding.is_silent, hasattr(self_, "total_batches_seen")  # seeds every batch
             try:
-                return visiting(self_, index)
+                return routed(self_, index)
             finally:
                 seeding.is_silent = was_silent
 
         return wraps_like(make, original)
 
-    def _visiting(self, stream: str, function: Any) -> Any:
+    def _drawing_from(self, stream: str, function: Any) -> Any:
         """The function, drawing from a stream in whichever thread it is called."""
 
         def inside(*args: Any, **kwargs: Any) -> Any:
@@ -113,9 +113,9 @@ class Data:
             stream = "split" if bound.arguments.get("validation_split") else "shuffle"
             seed = bound.arguments.get("seed")
             if seed is not None:
-                bound.arguments["seed"] = keras.asked(seed, "keras.utils.%s.seed" % name, stream)
+                bound.arguments["seed"] = keras.project_seed(seed, "keras.utils.%s.seed" % name, stream)
             elif stream == "shuffle":
-                bound.arguments["seed"] = keras.drawn(stream)
+                bound.arguments["seed"] = keras.draw_seed(stream)
             return original(*bound.args, **bound.kwargs)
 
         return wraps_like(make, original)
@@ -135,7 +135,7 @@ class _Orders:
         self._random = random
 
     def shuffle(self, items: Any) -> None:
-        self._random.Random(self._keras.drawn("shuffle")).shuffle(items)
+        self._random.Random(self._keras.draw_seed("shuffle")).shuffle(items)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._random, name)

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 
 from ...seeds import wraps_like
 from ..capture_sets import Way
-from ..jax.outputs import OUTPUTS, leading, tagged
+from ..jax.outputs import OUTPUTS, leading, tag_arrays
 from ..jax.trees import is_concrete
 from ..rows import arrays_in, first
-from .capture import _unpacked
+from .capture import _unpack
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -33,22 +33,22 @@ class JaxCalls:
     It keeps these as well, for it knows when training goes on.
     """
 
-    def __init__(self, kept: JaxCapture, proof: Proof) -> None:
-        self.kept = kept
+    def __init__(self, jax_capture: JaxCapture, proof: Proof) -> None:
+        self.jax_capture = jax_capture
         self.proof = proof
         self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
 
     def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model is called by none other, and not to train."""
         has_rows = inputs and is_concrete(outputs) and outputs.ndim
-        if has_rows and self.kept.capture.is_script_thread() and self.proof.is_trained(model):
-            name, way, step, beside = self.kept.place(inputs[0], frame)
-            own = self.ways.setdefault(model, {}).setdefault(way, Way())  # two models on one line are two sets
-            self.kept.add((name, own, step, beside), outputs, None, inputs)
+        if has_rows and self.jax_capture.capture.is_script_thread() and self.proof.is_trained(model):
+            name, way, step, beside = self.jax_capture.place(inputs[0], frame)
+            model_way = self.ways.setdefault(model, {}).setdefault(way, Way())  # two models on one line are two sets
+            self.jax_capture.add((name, model_way, step, beside), outputs, None, inputs)
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs."""
-        self.kept.scores(truth, outputs)
+        self.jax_capture.scores(truth, outputs)
 
 
 class JaxSteps:
@@ -62,23 +62,23 @@ class JaxSteps:
 
     def patch(self, trainer: Any) -> None:
         """The class `JAXTrainer`."""
-        make, test, own = trainer._make_function, trainer.make_test_function, self
+        make, test, capture = trainer._make_function, trainer.make_test_function, self
 
         def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before, own.making = own.making, model
+            before, capture.making = capture.making, model
             try:
                 return test(model, *args, **kwargs)
             finally:
-                own.making = before
+                capture.making = before
 
         def _make_function(model: Any, step: Any, *args: Any, **kwargs: Any) -> Any:
-            is_watched = own.making is model and own._is_plain(model)
-            return make(model, own._watched(model, step) if is_watched else step, *args, **kwargs)
+            is_watched = capture.making is model and capture._is_plain(model)
+            return make(model, capture._watch_step(model, step) if is_watched else step, *args, **kwargs)
 
         def stateless_call(model: Any, *args: Any, **kwargs: Any) -> Any:
             above: Any = super(trainer, model)
-            made = above.stateless_call(*args, **kwargs)
-            return own._called(made) if own.stepping is model else made
+            result = above.stateless_call(*args, **kwargs)
+            return capture._tag_output(result) if capture.stepping is model else result
 
         trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
@@ -92,38 +92,41 @@ class JaxSteps:
         # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
         return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()
 
-    def _watched(self, model: Any, step: Any) -> Any:
-        own = self
+    def _watch_step(self, model: Any, step: Any) -> Any:
+        capture = self
         parts: dict[Any, Part | None] = {}
 
         def watched(state: Any, data: Any) -> Any:
-            own.stepping, own.seen = model, None
+            capture.stepping, capture.seen = model, None
             try:
                 if hasattr(step, "trace"):
-                    own._compiled(step, parts, state, data)
+                    capture._run_compiled(step, parts, state, data)
                     return step(state, data)
-                made = step(state, data)
-                own._give(own.seen, data)
-                return made
+                result = step(state, data)
+                capture._give(capture.seen, data)
+                return result
             finally:
-                own.stepping = own.seen = None
+                capture.stepping = capture.seen = None
 
         return wraps_like(watched, step)
 
-    def _called(self, made: Any) -> Any:
+    def _tag_output(self, result: Any) -> Any:
         """The model was called in its own step; the first time counts."""
         try:
-            array = first(made[0])
+            array = first(result[0])
             self.seen = array if self.seen is None else self.seen
-            named = tagged(array, OUTPUTS)
+            tagged_array = tag_arrays(array, OUTPUTS)
             util = sys.modules["jax"].tree_util
-            leaves, structure = util.tree_flatten(made[0])
-            return (util.tree_unflatten(structure, [named if leaf is array else leaf for leaf in leaves]), *made[1:])
+            leaves, structure = util.tree_flatten(result[0])
+            return (
+                util.tree_unflatten(structure, [tagged_array if leaf is array else leaf for leaf in leaves]),
+                *result[1:],
+            )
         except Exception as error:
             self.capture.recorder.fault("outputs of a step", error)
-            return made
+            return result
 
-    def _compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
+    def _run_compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
         try:
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))
@@ -135,13 +138,15 @@ class JaxSteps:
                     self.capture.sets.refuse("evaluation", part)
                 else:
                     parts[key] = part
-            known = parts[key]
-            if known is not None:
-                self._give(known.run(*[leaf for leaf, is_used in zip(flat, known.used) if is_used])[-1], data)
+            compiled_part = parts[key]
+            if compiled_part is not None:
+                self._give(
+                    compiled_part.run(*[leaf for leaf, is_used in zip(flat, compiled_part.used) if is_used])[-1], data
+                )
         except Exception as error:
             self.capture.recorder.fault("outputs of evaluate", error)
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:
-            x, y = _unpacked(data)
+            x, y = _unpack(data)
             self.capture._batch(outputs, y, list(arrays_in(x)))

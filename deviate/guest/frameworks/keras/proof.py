@@ -83,8 +83,8 @@ class Watch:
         """Module `keras.src.optimizers.base_optimizer`."""
 
         def changed(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
-            known = getattr(optimizer, "_trainable_variables", ())
-            self.proof.optimize(known if trainable_variables is None else trainable_variables)
+            variables = getattr(optimizer, "_trainable_variables", ())
+            self.proof.optimize(variables if trainable_variables is None else trainable_variables)
 
         module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, changed)
 
@@ -107,19 +107,19 @@ class Watch:
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.depth or self.driven or get_ident() != self.streams.thread:
-                made = original(self_, *args, **kwargs)
+                outputs = original(self_, *args, **kwargs)
                 if self.capture is not None and self_ is self.capture.stepping:
-                    self.capture.called(made)
-                return made
+                    self.capture.called(outputs)
+                return outputs
             is_training = self._called(self_, args, kwargs)
             self.depth += 1
             try:
-                made = original(self_, *args, **kwargs)
+                outputs = original(self_, *args, **kwargs)
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
-                self._answered(self.calls, self_, [*args] or [*kwargs.values()], made, sys._getframe(1))
-            return made
+                self._answered(self.calls, self_, [*args] or [*kwargs.values()], outputs, sys._getframe(1))
+            return outputs
 
         module.Layer.__call__ = wraps_like(__call__, original)
 
@@ -140,10 +140,10 @@ class Watch:
             self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
 
-    def _answered(self, calls: Calls | JaxCalls, model: Any, given: list[Any], made: Any, frame: FrameType) -> None:
+    def _answered(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model was called by none other, and not to train."""
         try:
-            calls.called(model, list(arrays_in(given)), first(made), frame)
+            calls.called(model, list(arrays_in(inputs)), first(outputs), frame)
         except Exception as error:
             self.recorder.fault("outputs of a model", error)
 

@@ -11,7 +11,7 @@ from ...adapter_context import AdapterContext
 from ...regions import Constructor, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
-from ...streams import STREAMS, spelled
+from ...streams import STREAMS, spell_seed
 from ..tensorflow.purpose import Purpose, purpose_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -36,14 +36,14 @@ class Keras:
         self.purpose: Purpose = purpose_of(context)
         self.requests = Requests(context.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
 
-    def asked(self, seed: Any, call: str, stream: str) -> Given:
+    def project_seed(self, seed: Any, call: str, stream: str) -> Given:
         """The seed in place of one that the script asked for."""
         if isinstance(seed, Given):
             return seed
         self.context.seeding.record(call, seed)
-        return _small(self.requests.seed(stream, spelled(seed)))
+        return _small(self.requests.seed(stream, spell_seed(seed)))
 
-    def drawn(self, stream: str) -> Given:
+    def draw_seed(self, stream: str) -> Given:
         return _small(self.requests.next_seed(stream))
 
     # ------------------------------------------------------------ seeds
@@ -53,28 +53,30 @@ class Keras:
         generator = module.SeedGenerator
         original, make, find = generator.__init__, module.make_default_seed, module.global_seed_generator
 
-        def __init__(own: Any, seed: Any = None, name: Any = None, **kwargs: Any) -> None:  # noqa: N807
+        def __init__(self_: Any, seed: Any = None, name: Any = None, **kwargs: Any) -> None:  # noqa: N807
             if not self.streams.is_routed_thread() or not (seed is None or isinstance(seed, int)):
-                original(own, seed, name, **kwargs)
+                original(self_, seed, name, **kwargs)
                 return
             stream = self._made_for(_getframe(1))
-            given = self.drawn(stream) if seed is None else self.asked(seed, _owner(_getframe(1), own), stream)
-            original(own, int(given), name, **kwargs)
-            own._initial_seed = seed
+            new_seed = (
+                self.draw_seed(stream) if seed is None else self.project_seed(seed, _owner(_getframe(1), self_), stream)
+            )
+            original(self_, int(new_seed), name, **kwargs)
+            self_._initial_seed = seed
 
         def make_default_seed() -> int:
-            return self.drawn(self._made_for(_getframe(1))) if self.streams.is_routed_thread() else make()
+            return self.draw_seed(self._made_for(_getframe(1))) if self.streams.is_routed_thread() else make()
 
         def global_seed_generator() -> Any:
             if not self.streams.is_routed_thread() or module.jax_utils.is_in_jax_tracing_scope():
                 return find()
             stream = self.purpose.stream(_getframe(1))
             name = "%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream)
-            found = module.global_state.get_global_attribute(name)
-            if found is None:
-                found = generator(self.drawn(stream))
-                module.global_state.set_global_attribute(name, found)
-            return found
+            shared = module.global_state.get_global_attribute(name)
+            if shared is None:
+                shared = generator(self.draw_seed(stream))
+                module.global_state.set_global_attribute(name, shared)
+            return shared
 
         generator.__init__ = wraps_like(__init__, original)
         module.make_default_seed = wraps_like(make_default_seed, make)
@@ -105,21 +107,21 @@ class Keras:
         initialiser = module.RandomInitializer
         original = initialiser.__init__
 
-        def __init__(own: Any, seed: Any = None) -> None:  # noqa: N807
-            original(own, seed)
+        def __init__(self_: Any, seed: Any = None) -> None:  # noqa: N807
+            original(self_, seed)
             if not self.streams.is_routed_thread() or seed is None:
                 return
             if isinstance(seed, int):
-                own.seed = self.asked(seed, "keras.%s.seed" % type(own).__name__, "init")
-            elif hasattr(own.seed, "next"):  # those that share a generator go on sharing one
+                self_.seed = self.project_seed(seed, "keras.%s.seed" % type(self_).__name__, "init")
+            elif hasattr(self_.seed, "next"):  # those that share a generator go on sharing one
                 twin = getattr(seed, "_deviate_twin", None) or type(seed)(Given(self._twin_of(seed)))
-                own.seed = seed._deviate_twin = twin
+                self_.seed = seed._deviate_twin = twin
 
         initialiser.__init__ = wraps_like(__init__, original)
 
     def _twin_of(self, generator: Any) -> int:
-        asked = generator._initial_seed
-        return self.drawn("init") if asked is None else _small(self.requests.seed("init", spelled(asked)))
+        seed = generator._initial_seed
+        return self.draw_seed("init") if seed is None else _small(self.requests.seed("init", spell_seed(seed)))
 
     def patch_draws(self, module: Any) -> None:
         """Module `keras.src.random.random`: what is called with a number for a seed draws the same every time."""
@@ -150,7 +152,7 @@ class Keras:
             if isinstance(seed, int) and self.streams.is_routed_thread() and self.purpose.is_of_project(frame):
                 stream = self.purpose.permutation(frame) if name == SHUFFLE else self.purpose.stream(frame)
                 stream = name if name == "dropout" else stream
-                kwargs["seed"] = self.asked(seed, "keras.random.%s.seed" % name, stream)
+                kwargs["seed"] = self.project_seed(seed, "keras.random.%s.seed" % name, stream)
             return original(*args, **kwargs)
 
         return wraps_like(draw, original)

@@ -1,8 +1,9 @@
-"""Traces of Keras: the batches of `fit`, with TensorFlow and with JAX.
+"""Traces of Keras: the batches of `fit`, with TensorFlow and with JAX; with TensorFlow, the script's own loops too.
 
 The step of `fit` is compiled: what goes in and comes out is all there is. Its inputs leave the graph beside its results
-where TensorFlow takes them from an iterator inside of it; nothing is added to what is compiled. With PyTorch, layers
-are modules of its own, and its adapter sees all of it.
+where TensorFlow takes them from an iterator inside of it; nothing is added to what is compiled. Outside of graphs, what
+optimizers and layers are given has its numbers: gradients, updates and outputs of layers are recorded there. With
+PyTorch, layers are modules of its own, and its adapter sees all of it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ...adapter_context import AdapterContext
 from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy
-from ..tensorflow.step import step_of
+from ..tensorflow.step import is_eager_tensor, step_of
 from .proof import TRAINERS
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -26,11 +27,17 @@ FRAMEWORK = "keras"
 PARTS = ("input", "target", "weight")
 """What Keras calls x, y and sample_weight, as records name them."""
 COMPILED = "`fit` compiles each step as a whole: what its layers compute never leaves the compiled function"
+OPTIMIZERS, LAYERS = "keras.src.optimizers.base_optimizer", "keras.src.layers.layer"
 SEVERAL = "several steps are run in one execution (steps_per_execution), of which only the last result comes out"
 
 
 class KerasTrace:
-    """What is traced of the models of Keras."""
+    """What is traced of the models of Keras.
+
+    Attributes:
+        has_begun: whether the inputs of a step outside of `fit` have been recorded, and its update not yet.
+        depth: of the calls of layers that are running, one in another, outside of graphs.
+    """
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -39,15 +46,19 @@ class KerasTrace:
         self.recorder = context.recorder
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
-        self.known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.place = -1
         self.has_begun = False
+        self.depth = 0
 
     def patch(self, module: Any) -> None:
-        """The module of a trainer."""
-        name = TRAINERS[module.__name__]
-        if name != "TorchTrainer":
-            self._patch_trainer(getattr(module, name))
+        """The module of a trainer, of the base of optimizers, or of the base of layers."""
+        if module.__name__ == OPTIMIZERS:
+            self._patch_optimizer(module.BaseOptimizer)
+        elif module.__name__ == LAYERS:
+            self._patch_layers(module.Layer)
+        elif TRAINERS[module.__name__] != "TorchTrainer":
+            self._patch_trainer(getattr(module, TRAINERS[module.__name__]))
 
     # ------------------------------------------------------------ fit
 
@@ -59,14 +70,14 @@ class KerasTrace:
             before, self.making = self.making, model if self._wants_batches(model, is_jax=is_jax) else None
             old = model.train_function
             try:
-                made = make(model, *args, **kwargs)
+                result = make(model, *args, **kwargs)
             finally:
                 self.making = before
             function = model.train_function
             if function is not None and function is not old:
                 step = self._jax_step if is_jax else self._step
                 model.train_function = wraps_like(functools.partial(step, weakref.ref(model), function), function)
-            return made
+            return result
 
         trainer.make_train_function = wraps_like(make_train_function, make)
         convert = getattr(trainer, "_autoconvert_optionals", None)
@@ -94,12 +105,12 @@ class KerasTrace:
 
             def give(data: Any) -> Any:
                 tensorflow = sys.modules["tensorflow"]
-                found = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
+                tensors = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
                 if tensorflow.executing_eagerly():  # run_eagerly: told before its layers are
-                    self.tell(lambda: self._batch(found, self.place))
-                    found = []
-                parts[:] = [name for name, _ in found]
-                return function(data), tuple(each for _, each in found)
+                    self._tell(lambda: self._batch(tensors, self.place))
+                    tensors = []
+                parts[:] = [name for name, _ in tensors]
+                return function(data), tuple(each for _, each in tensors)
 
             return give
 
@@ -110,14 +121,14 @@ class KerasTrace:
         model = reference()
         parts = self.parts.get(model)
         frame = sys._getframe(1)
-        self.tell(lambda: self._before(model, frame, values_of(model)))
+        self._tell(lambda: self._before(model, frame, _values_of(model)))
         self.step.fitting += 1
         try:
-            made = function(iterator)
+            result = function(iterator)
         finally:
             self.step.fitting -= 1
-        logs, batch = made if parts is not None else (made, ())
-        self.tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_with_optimizer(model)))
+        logs, batch = result if parts is not None else (result, ())
+        self._tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_with_optimizer(model)))
         return logs
 
     def _jax_step(self, reference: Any, function: Any, state: Any, iterator: Any) -> Any:
@@ -125,10 +136,10 @@ class KerasTrace:
         model = reference()
         frame = sys._getframe(1)
         seen = _Seen(iterator)
-        self.tell(lambda: self._before(model, frame, _values_in(model, state)))
-        made = function(state, seen)
-        self.tell(lambda: self._after(model, frame, made[0], _parts_of(seen.latest), _values_in(model, made[1])))
-        return made
+        self._tell(lambda: self._before(model, frame, _values_in(model, state)))
+        result = function(state, seen)
+        self._tell(lambda: self._after(model, frame, result[0], _parts_of(seen.latest), _values_in(model, result[1])))
+        return result
 
     def _before(self, model: Any, frame: Any, values: dict[str, Callable[[], Any]]) -> None:
         trace = self.trace
@@ -137,19 +148,19 @@ class KerasTrace:
             return
         place = self.place = trace.place(frame)
         self.step.states.record(place)
-        self.tell_states(model, values, place)
-        self.tell_weights(model, values, place)
+        self._record_states(model, values, place)
+        self._record_weights(model, values, place)
 
-    def tell_states(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
+    def _record_states(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         for name in sorted(_seeds_of(model) & set(values)):
             record(self.trace, "state", "keras/" + name, values[name](), place)
         self.step.at_states(place)
 
-    def tell_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
+    def _record_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         """Once, as they are before the first step that is traced."""
-        if model in self.known or self.trace.is_dropped:
+        if model in self.recorded or self.trace.is_dropped:
             return
-        self.known.add(model)
+        self.recorded.add(model)
         seeds = _seeds_of(model)
         for name, give in values.items():
             if name not in seeds:
@@ -173,7 +184,91 @@ class KerasTrace:
             for name, part in parts:
                 record_batch(self.trace, name, sys.modules["numpy"].asarray(part), place)
 
-    def tell(self, act: Callable[[], object]) -> None:
+    # ------------------------------------------------------------ own loops
+
+    def _patch_optimizer(self, optimizer: Any) -> None:
+        original = optimizer.apply
+
+        def apply(self_: Any, grads: Any, trainable_variables: Any = None) -> Any:
+            if not self.trace.level:
+                return original(self_, grads, trainable_variables)
+            frame, grads = sys._getframe(1), list(grads)
+            trainable_variables = None if trainable_variables is None else list(trainable_variables)
+            variables = trainable_variables or list(self_._trainable_variables)
+            is_eager = all(is_eager_tensor(each) for each in grads if each is not None)
+            self.step.at_change()
+            if is_eager:
+                self._tell(lambda: self._gradients(frame, grads, variables))
+            result = original(self_, grads, trainable_variables)
+            if is_eager and not self.step.fitting:
+                self._tell(lambda: self._record_update(frame, variables, self_))
+            return result
+
+        optimizer.apply = wraps_like(apply, original)
+
+    def _gradients(self, frame: Any, grads: list[Any], variables: list[Any]) -> None:
+        if self.trace.level >= 2:
+            place = self.trace.place(frame)
+            for variable, grad in zip(variables, grads):
+                for name, part in _dense(variable.path, grad):
+                    record(self.trace, "gradient", name, part.numpy(), place)
+
+    def _record_update(self, frame: Any, variables: list[Any], optimizer: Any) -> None:
+        if self.trace.level >= 2:
+            place = self.trace.place(frame)
+            for variable in [*optimizer.variables, *variables]:
+                record(self.trace, "update", variable.path, to_numpy(variable), place)
+        self.has_begun = False
+        self.trace.tick()
+
+    def _patch_layers(self, layer: Any) -> None:
+        """Calls of layers under a tape, outside of graphs: the outermost is the forward pass."""
+        original = layer.__call__
+
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if self.trace.level < 2 or not _is_taped():
+                return original(self_, *args, **kwargs)
+            frame = sys._getframe(1)
+            if not self.depth and not self.step.fitting:
+                self._tell(lambda: self._begin(self_, frame, args, kwargs))
+            self.depth += 1
+            try:
+                outputs = original(self_, *args, **kwargs)
+            finally:
+                self.depth -= 1
+            self._tell(lambda: self._record_call(self_, frame, outputs))
+            return outputs
+
+        layer.__call__ = wraps_like(__call__, original)
+
+    def _begin(self, layer: Any, frame: Any, args: Any, kwargs: Any) -> None:
+        inputs = list(named_parts([*args, {name: each for name, each in kwargs.items() if name != "mask"}], "input"))
+        if not inputs or not all(is_eager_tensor(each) or hasattr(each, "tobytes") for _, each in inputs):
+            return
+        place, values = self.trace.place(frame), _values_of(layer)
+        if not self.has_begun:
+            self.has_begun = True
+            self.step.states.record(place)
+            self._record_states(layer, values, place)
+        for name, part in inputs:
+            record_batch(self.trace, name, sys.modules["numpy"].asarray(part), place)
+        if layer.built:
+            self._record_weights(layer, values, place)
+
+    def _record_call(self, layer: Any, frame: Any, result: Any) -> None:
+        outputs = [each for _, each in named_parts(result, "output")]
+        if not outputs or not all(is_eager_tensor(each) for each in outputs):
+            return
+        place = self.trace.place(frame)
+        if self.depth and self.trace.level >= 3:
+            for number, output in enumerate(outputs):
+                name = layer.path + ("[%d]" % number if number else "")
+                record(self.trace, "module", name, output.numpy(), place, outputs=len(outputs))
+        elif not self.depth:
+            for number, output in enumerate(outputs):
+                record(self.trace, "forward", "output" + ("[%d]" % number if number else ""), output.numpy(), place)
+
+    def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
             try:
                 act()
@@ -202,13 +297,28 @@ def _parts_of(data: Any) -> Iterator[tuple[str, Any]]:
         yield from named_parts(part, name)
 
 
+def _is_taped() -> bool:
+    tape = sys.modules.get("tensorflow.python.pywrap_tfe")
+    return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
+
+
+def _dense(name: str, grad: Any) -> Iterator[tuple[str, Any]]:
+    if grad is None:
+        return
+    if hasattr(grad, "indices"):
+        yield name + ".indices", grad.indices
+        yield name + ".values", grad.values
+    else:
+        yield name, grad
+
+
 def _seeds_of(layer: Any) -> set[str]:
     """Paths of the states of its random generators: no weights."""
     weights = {id(variable) for variable in layer.weights}
     return {variable.path for variable in layer.variables if id(variable) not in weights}
 
 
-def values_of(layer: Any) -> dict[str, Callable[[], Any]]:
+def _values_of(layer: Any) -> dict[str, Callable[[], Any]]:
     return {variable.path: functools.partial(to_numpy, variable) for variable in layer.variables}
 
 
@@ -220,13 +330,13 @@ def _values_with_optimizer(model: Any) -> dict[str, Callable[[], Any]]:
 
 def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
     """The same of what JAX hands from step to step."""
-    trained, others, *optimized = zip(
+    trained, untrained, *optimized = zip(
         [model.trainable_variables, model.non_trainable_variables, getattr(model.optimizer, "variables", ())], state
     )
     asarray = sys.modules["numpy"].asarray
     return {
         variable.path: functools.partial(asarray, value)
-        for variables, values in (*optimized, trained, others)
+        for variables, values in (*optimized, trained, untrained)
         for variable, value in zip(variables, values)
     }
 

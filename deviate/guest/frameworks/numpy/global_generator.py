@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 LIBRARY = "numpy"
 PERMUTATIONS = ("permutation", "permuted", "shuffle")
 NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
-"""Methods of generators that draw nothing, and those that are attended to as permutations."""
+"""Methods of generators that draw nothing, and those that are patched as permutations."""
 
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
-    """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
+    """Patch the functions of a module, or to the methods of a class, that are those of a generator."""
     splitting = Splitting(context.streams, context.project)
     splitting.patch(owner, PERMUTATIONS)
     splitting.patch(owner, ("choice",), is_permutation=_is_subset)

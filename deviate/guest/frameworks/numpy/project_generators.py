@@ -14,7 +14,7 @@ from ...adapter_context import AdapterContext
 from ...project import beyond
 from ...seeds import wraps_like
 from ...stream_generators import StreamGenerators
-from ...streams import derive, spelled
+from ...streams import derive, spell_seed
 from .global_generator import LIBRARY, patch_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -131,7 +131,7 @@ class ProjectGenerators:
         """What a seed, or a seed sequence, is called in seeds of ours."""
         if not isinstance(seed, self.SeedSequence):
             return self.context.seeding.key(seed)
-        text = spelled(seed.entropy)
+        text = spell_seed(seed.entropy)
         if not seed.spawn_key and seed.pool_size == POOL_SIZE:
             return text
         return "%s/%s/%d" % (text, "/".join(map(str, seed.spawn_key)), seed.pool_size)
@@ -202,7 +202,7 @@ class ProjectGenerators:
             options.update(zip(("counter", "key"), args[1:]))  # of Philox
             self._record(name, options["key"] if seed is None and "key" in options else seed)
             key = self.key(seed) if seed is not None or "key" not in options else ""
-            key += "".join(" %s=%s" % (word, spelled(value)) for word, value in sorted(options.items()))
+            key += "".join(" %s=%s" % (word, spell_seed(value)) for word, value in sorted(options.items()))
             return self._new_bits(name, key, seed, args, kwargs)
 
         return make
@@ -364,7 +364,7 @@ class ProjectGenerators:
         streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
         self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)
         streams.tell_drawn("numpy.RandomState", "split")
-        return self.RandomState(streams.seed("numpy.RandomState", spelled(seed), "split") if is_replaced else seed)
+        return self.RandomState(streams.seed("numpy.RandomState", spell_seed(seed), "split") if is_replaced else seed)
 
     def _states(self, seed: Any) -> StreamGenerators:
         return StreamGenerators(

@@ -1,4 +1,4 @@
-"""PyTorch: attends to the framework as soon as it is imported; the other files here do what is done to it."""
+"""PyTorch: installs what the other files here hold, as soon as the framework is imported."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ class OneBit:
     def _flip(self, module: Any) -> bool:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}
         names.update((id(weight), name) for name, weight in module.named_parameters())
-        optimized = [weight for _, weight in self.trained.optimized()]
-        found = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
-        if any(hasattr(weight, "materialize") for weight in found.values()):
+        optimized = [weight for _, weight in self.trained.optimized_weights()]
+        candidates = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
+        if any(hasattr(weight, "materialize") for weight in candidates.values()):
             return False  # a lazy module does not know its shapes before its first pass
-        weights = [weight for weight in found.values() if weight.is_floating_point()]
+        weights = [weight for weight in candidates.values() if weight.is_floating_point()]
         for number, index in places(self.seed, [weight.shape for weight in weights]):
             # Through `data` the graph of gradients learns nothing of it, and the pass has not begun.
             element = weights[number].data[index]

@@ -45,7 +45,7 @@ class Holding:
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
         self.context = context
-        self.told: set[tuple[object, ...]] = set()
+        self.recorded: set[tuple[object, ...]] = set()
 
     def kernels(self, is_deterministic: bool, is_warning: bool) -> None:
         factor, torch = "kernels", self.torch
@@ -123,12 +123,12 @@ class Holding:
                 return None
             return original(*args, **kwargs)
 
-        made = wraps_like(setter, original)
-        setattr(owner, name, made)
+        guarded_setter = wraps_like(setter, original)
+        setattr(owner, name, guarded_setter)
         for backend in ("cudnn", "mkldnn"):  # their settings are descriptors that know the original
             for descriptor in vars(type(getattr(self.torch.backends, backend, None))).values():
                 if getattr(descriptor, "setter", None) is original:
-                    descriptor.setter = made
+                    descriptor.setter = guarded_setter
 
     def _is_undone(self, undoes: Callable[..., bool], args: Any, kwargs: Any) -> bool:
         try:
@@ -143,10 +143,10 @@ class Holding:
         except Exception as error:
             self.context.recorder.fault(call, error)
 
-    def _tell(self, *told: object) -> None:
-        if told not in self.told:
-            self.told.add(told)
-            self.context.recorder.event("control", *told)
+    def _tell(self, *change: object) -> None:
+        if change not in self.recorded:
+            self.recorded.add(change)
+            self.context.recorder.event("control", *change)
 
 
 def build_facts(torch: Any) -> dict[str, str]:

@@ -63,7 +63,7 @@ class Evaluation:
             return  # what is called after it may be given what it computed
         if self.batches:
             self.is_loaded = True
-            for of_pass, batch in self._drawn():
+            for of_pass, batch in self._take_batches():
                 self._take(batch, of_pass)
         elif not self.is_loaded:
             self._take((args, kwargs), None, most=1)
@@ -75,7 +75,7 @@ class Evaluation:
         return is_over
 
     def _is_over(self) -> bool:
-        is_new = bool(self._drawn())
+        is_new = bool(self._take_batches())
         if self.module is None:
             return False
         if self.is_loaded and not is_new:
@@ -100,7 +100,7 @@ class Evaluation:
         if not self.end():
             self.data.close()
 
-    def _drawn(self) -> list[tuple[int, Any]]:
+    def _take_batches(self) -> list[tuple[int, Any]]:
         batches = list(self.batches)
         self.batches.clear()
         return batches
@@ -130,8 +130,8 @@ class Evaluation:
             self.is_unread = True
             self.waiting.clear()
         if not self.is_unread:
-            kept = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
-            self.waiting.append((of_pass, kept))
+            copies = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
+            self.waiting.append((of_pass, copies))
 
     def _add(self, arrays: list[Any], of_pass: int | None) -> None:
         self.data.add(

@@ -8,8 +8,8 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...seeds import wraps_like
-from ...streams import OTHER, Bank, Streams, spelled
-from .project_generators import asked_seed, generator_class
+from ...streams import OTHER, Bank, Streams, spell_seed
+from .project_generators import generator_class, script_seed_of
 from .tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -123,14 +123,14 @@ class Accelerators(Bank):
             for generator in self.generators():
                 generator.manual_seed(state)
         else:
-            for generator, own in zip(self.generators(), state):
-                generator.set_state(own)
+            for generator, device_state in zip(self.generators(), state):
+                generator.set_state(device_state)
 
     def get_state(self) -> Any:
         return [generator.get_state() for generator in self.generators()] if self.is_ready else self.waiting
 
     def fingerprint(self, state: Any) -> Any:
-        return None if isinstance(state, int) else [state_bytes(own) for own in state]
+        return None if isinstance(state, int) else [state_bytes(device_state) for device_state in state]
 
     def switch(self, before: str, now: str) -> None:
         if self.is_ready and self.is_capturing():
@@ -152,8 +152,8 @@ class Saved:
         self.context = context
         self.torch = torch
         self.bank = bank
-        self.told: set[tuple[str, int]] = set()
-        self.kept: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
+        self.recorded: set[tuple[str, int]] = set()
+        self.saved: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
         self.is_in_backward = backward_check(torch)
 
     def patch(self) -> None:
@@ -163,19 +163,19 @@ class Saved:
             state = get()
             if self._is_outside_regions():
                 bank = self.bank
-                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
-                while len(self.kept) > MOST_KEPT:
-                    self.kept.popitem(last=False)
+                self.saved[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
+                while len(self.saved) > MOST_KEPT:
+                    self.saved.popitem(last=False)
             return state
 
         def set_rng_state(new_state: Any) -> None:
-            is_outside_regions, kept = self._is_outside_regions(), None
+            is_outside_regions, saved = self._is_outside_regions(), None
             if is_outside_regions:
                 self.bank.note_draws(OTHER)
-                kept = self.kept.get(state_bytes(new_state))
+                saved = self.saved.get(state_bytes(new_state))
             put(new_state)
-            if kept is not None:
-                self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, kept)
+            if saved is not None:
+                self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, saved)
             elif is_outside_regions:
                 self._tell(_getframe(1))
 
@@ -185,8 +185,8 @@ class Saved:
 
     def _tell(self, frame: FrameType) -> None:
         place = self.context.project.nearest(frame)
-        if place not in self.told:
-            self.told.add(place)
+        if place not in self.recorded:
+            self.recorded.add(place)
             self.context.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
 
     def _is_outside_regions(self) -> bool:
@@ -206,7 +206,7 @@ def _initial_seed(original: Any, bank: Generators) -> Any:
 
     def initial_seed() -> int:
         seed: int = original()
-        return asked_seed(bank, seed) if bank.streams.is_routed_thread() else seed
+        return script_seed_of(bank, seed) if bank.streams.is_routed_thread() else seed
 
     return wraps_like(initial_seed, original)
 
@@ -220,9 +220,9 @@ def _seedable(original: Any, torch: Any) -> Any:
         torch.manual_seed(seed)
         return seed
 
-    made = wraps_like(seed, original)
-    del made.__deviate__  # it is still to be overridden
-    return made
+    seedable = wraps_like(seed, original)
+    del seedable.__deviate__  # it is still to be overridden
+    return seedable
 
 
 def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
@@ -240,7 +240,7 @@ def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
             seeding.record("torch.quasirandom.SobolEngine", seed)
             streams = context.streams
             streams.tell_drawn(LIBRARY, streams.now)
-            original(self, dimension, scramble, streams.seed("torch.quasirandom", spelled(seed)))
+            original(self, dimension, scramble, streams.seed("torch.quasirandom", spell_seed(seed)))
             self.seed = seed  # which its text shows
 
     engine.__init__ = wraps_like(__init__, original)

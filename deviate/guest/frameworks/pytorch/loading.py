@@ -92,13 +92,13 @@ def _patch_distributed(sampler: Any, streams: Streams) -> None:
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
         if not self.shuffle or not streams.is_routed_thread():
             return original(self)  # type: ignore[no-any-return]
-        asked = self.seed
-        self.seed = streams.seed("torch.DistributedSampler", str(asked), SHUFFLE)
+        script_seed = self.seed
+        self.seed = streams.seed("torch.DistributedSampler", str(script_seed), SHUFFLE)
         streams.tell_drawn("torch.DistributedSampler", SHUFFLE)
         try:
             return original(self)  # type: ignore[no-any-return]
         finally:
-            self.seed = asked
+            self.seed = script_seed
 
     sampler.__iter__ = wraps_like(__iter__, original)
 
@@ -111,12 +111,12 @@ def _patch_loader(iterator: Any, streams: Streams) -> None:
         if not streams.is_routed_thread():
             begin(self, loader)
             return
-        given = loader.generator
+        generator = loader.generator
         loader.generator = _of_workers(loader, streams)
         try:
             region(streams, SHUFFLE, begin)(self, loader)
         finally:
-            loader.generator = given
+            loader.generator = generator
         _patch_order(self, streams)
 
     def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
@@ -175,8 +175,8 @@ def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -
         context.trace.leave()
         if "init_fn" not in signature.parameters:
             return original(*args, **kwargs)
-        given = signature.bind(*args, **kwargs).arguments
-        own = given["init_fn"]
+        arguments = signature.bind(*args, **kwargs).arguments
+        script_init = arguments["init_fn"]
 
         def init_fn(worker_id: int) -> None:
             seeding.is_silent = False
@@ -185,13 +185,13 @@ def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -
                     if bank.library in SEEDED:
                         bank.after_seeding(AUGMENT)
                 streams.resume()
-            if own is not None:
-                own(worker_id)
+            if script_init is not None:
+                script_init(worker_id)
 
         seeding.is_silent = True
         if streams.is_active:
             streams.enter(AUGMENT)
             streams.pause()
-        return original(**dict(given, init_fn=init_fn))
+        return original(**dict(arguments, init_fn=init_fn))
 
     return wraps_like(worker_loop, original)

@@ -50,13 +50,13 @@ class _Reader:
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
-        self.told: set[str] = set()
+        self.recorded: set[str] = set()
 
     def match(self, text: object) -> None:
         try:
-            found = WARNING.match(str(text))
-            if found and found.group(1) not in self.told:
-                self.told.add(found.group(1))
-                self.context.recorder.event("operation", found.group(1), *self.context.project.nearest(_getframe(1)))
+            match = WARNING.match(str(text))
+            if match and match.group(1) not in self.recorded:
+                self.recorded.add(match.group(1))
+                self.context.recorder.event("operation", match.group(1), *self.context.project.nearest(_getframe(1)))
         except Exception as error:
             self.context.recorder.fault("warnings", error)

@@ -64,10 +64,10 @@ class Profiler:
         if original is None:
             return
 
-        def _prepare_trace(own: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.running is not None and own is not getattr(self.running, "profiler", own):
+        def _prepare_trace(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.running is not None and self_ is not getattr(self.running, "profiler", self_):
                 window.close()
-            return original(own, *args, **kwargs)
+            return original(self_, *args, **kwargs)
 
         profile._prepare_trace = wraps_like(_prepare_trace, original)
 
@@ -97,4 +97,4 @@ def _is_named_range(event: Any) -> bool:
 
 
 def _longest_first(kernels: Any) -> list[list[Any]]:
-    return [list(it) for it in sorted(kernels, key=lambda it: (-it[2], it[0]))]
+    return [list(kernel) for kernel in sorted(kernels, key=lambda kernel: (-kernel[2], kernel[0]))]

@@ -7,7 +7,7 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...seeds import Seeding
-from ...streams import Bank, spelled
+from ...streams import Bank, spell_seed
 from .tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -29,9 +29,9 @@ def generator_class(torch: Any, context: AdapterContext) -> Any:
             caller = str(_getframe(1).f_globals.get("__name__"))
             if cls is Generator and (caller.startswith("torch.") or not streams.is_routed_thread()):
                 return original(*args, **kwargs)
-            made = super().__call__(*args, **kwargs)
-            made._bank = Own(context.seeding, made, original)
-            return made
+            generator = super().__call__(*args, **kwargs)
+            generator._bank = GeneratorBank(context.seeding, generator, original)
+            return generator
 
         def __instancecheck__(cls, instance: object) -> bool:
             return isinstance(instance, original) if cls is Generator else type.__instancecheck__(cls, instance)
@@ -49,7 +49,7 @@ def generator_class(torch: Any, context: AdapterContext) -> Any:
 class Routed:
     """What generators of the script do in another way. Draws come from the state in place, which the bank changes."""
 
-    _bank: Own
+    _bank: GeneratorBank
     device: Any
 
     def manual_seed(self, seed: Any) -> Any:
@@ -59,7 +59,7 @@ class Routed:
             return bank.plain.manual_seed(self, seed)
         bank.plain(self.device).manual_seed(seed)  # a seed of a wrong kind raises
         bank.seeding.record("torch.Generator.manual_seed", seed)
-        bank.begin(spelled(seed))
+        bank.begin(spell_seed(seed))
         return self
 
     def seed(self) -> Any:
@@ -72,12 +72,12 @@ class Routed:
 
     def initial_seed(self) -> int:
         """The seed that the script asked for."""
-        return asked_seed(self._bank, self._bank.plain.initial_seed(self))
+        return script_seed_of(self._bank, self._bank.plain.initial_seed(self))
 
     def clone_state(self) -> Any:
         """Another generator that will draw the same."""
-        made: Any = type(self)
-        copy = made(self.device)
+        generator_type: Any = type(self)
+        copy = generator_type(self.device)
         if hasattr(copy, "_bank"):
             copy._bank.like(self._bank)
         else:
@@ -100,7 +100,7 @@ class Routed:
             pass
 
 
-class Own(Bank):
+class GeneratorBank(Bank):
     """A state for each stream, put into one generator as long as it is there."""
 
     def __init__(self, seeding: Seeding, generator: Any, plain: Any) -> None:
@@ -125,16 +125,16 @@ class Own(Bank):
     def fingerprint(self, state: Any) -> Any:
         return state_bytes(state)
 
-    def begin(self, asked: str) -> int:
+    def begin(self, script_seed: str) -> int:
         """Begin anew; gives the seed for the stream that draws now."""
         now = self.streams.now
-        self.before_seeding(asked, now)
-        seed = self.streams.seed(LIBRARY, asked)
+        self.before_seeding(script_seed, now)
+        seed = self.streams.seed(LIBRARY, script_seed)
         self.plain.manual_seed(self.generator(), seed)
         self.after_seeding(now)
         return seed
 
-    def like(self, other: Own) -> None:
+    def like(self, other: GeneratorBank) -> None:
         """Go on as another one would."""
         other.note_draws(self.streams.now)
         self.script_seeds, self.states, self.marks = dict(other.script_seeds), dict(other.states), dict(other.marks)
@@ -147,12 +147,12 @@ class Own(Bank):
         self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
 
 
-def asked_seed(bank: Bank, seed: int) -> int:
+def script_seed_of(bank: Bank, seed: int) -> int:
     """The seed that the script asked for where this one stands in its place."""
-    streams, asked = bank.streams, bank.script_seeds.get(bank.streams.now)
-    if seed != streams.seed(bank.library, asked):
+    streams, script_seed = bank.streams, bank.script_seeds.get(bank.streams.now)
+    if seed != streams.seed(bank.library, script_seed):
         return seed  # a worker has seeded itself
     try:
-        return UNSEEDED if asked is None else int(asked) % (1 << 64)
+        return UNSEEDED if script_seed is None else int(script_seed) % (1 << 64)
     except ValueError:
         return UNSEEDED

@@ -50,7 +50,7 @@ class Proof:
             self.trained.optimizers.append(weakref.ref(optimizer))
 
         optimizer.__init__ = wraps_like(__init__, original)
-        recorder.at_main_end.append(lambda: self.tell("loop"))
+        recorder.at_main_end.append(lambda: self.emit_hash("loop"))
         recorder.at_close.append(self._close)
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
@@ -89,13 +89,15 @@ class Proof:
 
         wrapper = iterator.__next__ = wraps_like(__next__, original)
 
-    def tell(self, moment: str) -> None:
-        """Tell the hash of the weights that were trained and are still there."""
+    def emit_hash(self, moment: str) -> None:
+        """Emit the hash of the weights that were trained and are still there."""
         self.trained.settle()
         tensors = dict(self.trained.tensors(is_whole=True))
         if tensors:
             parameter = self.torch.nn.Parameter
-            n = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
+            n = sum(
+                tensor.numel() for tensor in tensors.values() if tensor.requires_grad or isinstance(tensor, parameter)
+            )
             arrays = ((name, (kind(tensor), tensor.shape, partial(buffer, tensor))) for name, tensor in tensors.items())
             self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), n)
 
@@ -104,4 +106,4 @@ class Proof:
             self.bit.give_up()
         if self.evaluation is not None:
             self.evaluation.close()
-        self.tell("exit")
+        self.emit_hash("exit")

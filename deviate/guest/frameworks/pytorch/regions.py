@@ -71,9 +71,9 @@ def _patch_constructors(module: Any, streams: Streams) -> None:
             cls.__init__ = Constructor(function, streams)
 
     def patch_all(cls: Any) -> None:
-        for own in cls.__subclasses__():
-            patch(own)
-            patch_all(own)
+        for subclass in cls.__subclasses__():
+            patch(subclass)
+            patch_all(subclass)
 
     def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
         super(module, cls).__init_subclass__(**kwargs)
@@ -85,17 +85,17 @@ def _patch_constructors(module: Any, streams: Streams) -> None:
 
 def _patch_initialisers(init: Any, streams: Streams) -> None:
     """The functions of `torch.nn.init`, also where layers have imported them by name."""
-    found = [
+    functions = [
         (name, function)
         for name, function in vars(init).items()
         if type(function) is FunctionType and function.__module__ == init.__name__ and not name.startswith("_")
     ]
     layers = [module for name, module in sys.modules.items() if name.startswith("torch.nn.") and module is not None]
-    for name, function in found:
-        made = region(streams, INIT, function)
+    for name, function in functions:
+        initialiser = region(streams, INIT, function)
         for module in layers:
             if vars(module).get(name) is function:
-                setattr(module, name, made)
+                setattr(module, name, initialiser)
 
 
 class Forwards:
@@ -156,13 +156,13 @@ class Forwards:
     def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
         """Of an outermost call; gives what `leave` wants back."""
         try:
-            known = self.kinds.get(id(module))
-            if known is None or known[0]() is not module:
-                known = self._learn(module)
+            entry = self.kinds.get(id(module))
+            if entry is None or entry[0]() is not module:
+                entry = self._learn(module)
             # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
             if self.is_in_backward():
                 return None
-            _, stream, has_weights = known
+            _, stream, has_weights = entry
             if (has_weights or self.at_begin) and self.streams.now != INIT:
                 for callback in self.at_begin:
                     callback(module, args, kwargs, has_weights)
@@ -176,24 +176,24 @@ class Forwards:
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Of an outermost call that went well; only asked for where outputs are kept or traced."""
         try:
-            known = self.kinds.get(id(module))
-            if known is None or self.is_in_backward() or self.streams.now == INIT:
+            entry = self.kinds.get(id(module))
+            if entry is None or self.is_in_backward() or self.streams.now == INIT:
                 return
             for callback in self.at_end:
-                callback(module, args, kwargs, output, known[2])
+                callback(module, args, kwargs, output, entry[2])
         except Exception as error:
             self.recorder.fault("output of %s" % type(module).__name__, error)
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
         has_weights = next(iter(module.parameters()), None) is not None
-        known = (
+        entry = (
             weakref.ref(module, lambda _: self.kinds.pop(key, None)),
             DROPOUT if has_weights else _of_weightless(module),
             has_weights,
         )
-        self.kinds[key] = known
-        return known
+        self.kinds[key] = entry
+        return entry
 
 
 def _pass_by(torch: Any, code: Any) -> None:

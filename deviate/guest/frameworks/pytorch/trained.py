@@ -38,8 +38,8 @@ class Trained:
 
     def add(self, module: Any) -> None:
         """A training forward pass of this module begins."""
-        known = self.modules.get(id(module))
-        if known is None or known[1]() is not module:
+        entry = self.modules.get(id(module))
+        if entry is None or entry[1]() is not module:
             self.modules[id(module)] = (self.seen, weakref.ref(module))
             self.seen += 1
             self.weights.update((id(weight), weakref.ref(weight)) for weight in module.parameters())
@@ -48,19 +48,19 @@ class Trained:
 
     def has(self, module: Any) -> bool:
         """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
-        known = self.modules.get(id(module))
-        is_itself = known is not None and known[1]() is module  # its weights may have been replaced since
+        entry = self.modules.get(id(module))
+        is_itself = entry is not None and entry[1]() is module  # its weights may have been replaced since
         return is_itself or any(self.knows(weight) for weight in module.parameters())
 
     def knows(self, weight: Any) -> bool:
         """Whether this is one of them; what is gone leaves its id to others."""
-        known = self.weights.get(id(weight))
-        return known is not None and known() is weight
+        reference = self.weights.get(id(weight))
+        return reference is not None and reference() is weight
 
     def is_like(self, module: Any) -> bool:
         """Whether a module has the form of one that was trained, which may be gone: a copy, or a loaded one."""
-        own = form(module)
-        return own in self.forms or any(form(known) == own for known in self.alive())
+        shapes = form(module)
+        return shapes in self.forms or any(form(trained) == shapes for trained in self.alive())
 
     def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
         """Parameters and buffers by name, each once; what optimizers alone know, by its place in them.
@@ -68,20 +68,20 @@ class Trained:
         Args:
             is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
         """
-        told = set() if is_whole else self.capture.ids_above()
-        for name, tensor in chain(self._in_modules(), self.optimized()):
-            if id(tensor) not in told and not hasattr(tensor, "materialize"):  # a lazy module that was never called
-                told.add(id(tensor))
+        seen = set() if is_whole else self.capture.ids_above()
+        for name, tensor in chain(self._in_modules(), self.optimized_weights()):
+            if id(tensor) not in seen and not hasattr(tensor, "materialize"):  # a lazy module that was never called
+                seen.add(id(tensor))
                 yield name, tensor
 
     def _in_modules(self) -> Iterator[tuple[str, Any]]:
-        for number, reference in sorted(self.modules.values(), key=lambda known: known[0]):
+        for number, reference in sorted(self.modules.values(), key=lambda entry: entry[0]):
             module = reference()
             if module is not None:
                 for name, tensor in chain(module.named_parameters(), module.named_buffers()):
                     yield "%d.%s" % (number, name), tensor
 
-    def optimized(self) -> Iterator[tuple[str, Any]]:
+    def optimized_weights(self) -> Iterator[tuple[str, Any]]:
         """What optimizers change."""
         for number, reference in enumerate(self.optimizers):
             optimizer = reference()
@@ -93,7 +93,7 @@ class Trained:
 
 def form(module: Any) -> tuple[tuple[str, Any], ...]:
     """Names and shapes of weights, without the wrappers that some put around."""
-    found = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
-    while found and all(name.startswith(("module.", "_orig_mod.")) for name, _ in found):
-        found = [(name.partition(".")[2], shape) for name, shape in found]
-    return tuple(found)
+    shapes = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
+    while shapes and all(name.startswith(("module.", "_orig_mod.")) for name, _ in shapes):
+        shapes = [(name.partition(".")[2], shape) for name, shape in shapes]
+    return tuple(shapes)

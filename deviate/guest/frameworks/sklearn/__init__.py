@@ -14,7 +14,7 @@ from ...adapter_context import AdapterContext
 from ...project import beyond
 from ...seeds import wraps_like
 from ...split import Splitting
-from ...streams import spelled
+from ...streams import spell_seed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _Checking:
         if not hasattr(type(seed), "__index__"):
             return seed  # a generator of NumPy, whose state follows the streams; None is the global one
         self._record(seed, frame)
-        return streams.seed("sklearn", spelled(seed)) if streams.is_active else seed
+        return streams.seed("sklearn", spell_seed(seed)) if streams.is_active else seed
 
     def _order(self, frame: FrameType) -> str:
         """Stream of a permutation; empty where a library draws one for reasons of its own."""
@@ -143,7 +143,7 @@ class _Checking:
             if not streams.is_active:
                 return seed
             streams.tell_drawn("sklearn", stream)
-            return streams.seed("sklearn", spelled(seed), stream) if is_replaced else seed
+            return streams.seed("sklearn", spell_seed(seed), stream) if is_replaced else seed
         if not streams.is_active or not stream:
             return seed
         random = sys.modules["numpy"].random

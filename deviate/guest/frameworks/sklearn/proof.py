@@ -32,8 +32,8 @@ class Proof:
             self.tracing = SklearnTrace(context, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
-        context.recorder.at_main_end.append(lambda: self.tell("loop"))
-        context.recorder.at_close.append(lambda: self.tell("exit"))
+        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
+        context.recorder.at_close.append(lambda: self.emit_hash("exit"))
 
     def patch(self, base: Any) -> None:
         """All `fit` methods of scikit-learn are made by one decorator."""
@@ -76,8 +76,8 @@ class Proof:
         if not any(reference() is estimator for reference in self.fitted):
             self.fitted.append(weakref.ref(estimator))
 
-    def tell(self, moment: str) -> None:
-        """Tell the hash of what is still there."""
+    def emit_hash(self, moment: str) -> None:
+        """Emit the hash of what is still there."""
         arrays: list[tuple[str, Any]] = []
         for number, reference in enumerate(self.fitted):
             estimator = reference()

@@ -68,17 +68,17 @@ class Calls(Loops):
             if self.is_trained(model):
                 self._add(outputs, None, inputs, frame)
         elif "FuncGraph" in type(getattr(outputs, "graph", None)).__name__:
-            known = self.traced.get(id(outputs.graph))
-            if known is None or known.graph() is not outputs.graph:
+            traced = self.traced.get(id(outputs.graph))
+            if traced is None or traced.graph() is not outputs.graph:
                 self.traced[id(outputs.graph)] = Traced(outputs.graph, model, outputs, inputs)
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs."""
         graph = getattr(outputs, "graph", None)
         if graph is not None:
-            known = self.traced.get(id(graph))
-            if known is not None and known.outputs() is outputs and hasattr(truth, "graph"):
-                known.truth = truth
+            traced = self.traced.get(id(graph))
+            if traced is not None and traced.outputs() is outputs and hasattr(truth, "graph"):
+                traced.truth = truth
         else:
             super().scores(truth, outputs)
 
@@ -100,12 +100,12 @@ class Calls(Loops):
     # ------------------------------------------------------------ data sets
 
     def _patch_iterators(self, iterator: Any) -> None:
-        original, own = iterator.__next__, self
+        original, calls = iterator.__next__, self
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             batch = original(self_)
-            if get_ident() == own.capture.thread:
-                own.drawn = self_, batch
+            if get_ident() == calls.capture.thread:
+                calls.drawn = self_, batch
             return batch
 
         iterator.__next__ = wraps_like(__next__, original)
@@ -114,9 +114,9 @@ class Calls(Loops):
         """The loop through which the latest batch came."""
         iterator = self.drawn[0] if self.drawn is not None else None
         step = self.capture.step()
-        known = self.find_loop(iterator, step)
-        if known is not None:
-            return known
+        loop = self.find_loop(iterator, step)
+        if loop is not None:
+            return loop
         dataset = getattr(iterator, "_dataset", None)
         return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator, step)
 
@@ -138,50 +138,50 @@ class Calls(Loops):
     # ------------------------------------------------------------ graphs
 
     def _patch_graphs(self, concrete: Any) -> None:
-        original, own = concrete._call_flat, self
+        original, calls = concrete._call_flat, self
 
         def _call_flat(self_: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-            made = original(self_, tensor_inputs, captured_inputs)
-            if own.traced or own.training:
-                own._ran(self_.graph, tensor_inputs, captured_inputs)
-            return made
+            outputs = original(self_, tensor_inputs, captured_inputs)
+            if calls.traced or calls.training:
+                calls._ran(self_.graph, tensor_inputs, captured_inputs)
+            return outputs
 
         concrete._call_flat = wraps_like(_call_flat, original)
 
-    def _ran(self, graph: Any, given: Any, captured: Any) -> None:
+    def _ran(self, graph: Any, inputs: Any, captured: Any) -> None:
         """A graph has run. Those in which gradients are taken train."""
         try:
-            known = self.traced.get(id(graph))
+            traced = self.traced.get(id(graph))
             if get_ident() != self.capture.thread or not sys.modules["tensorflow"].executing_eagerly():
                 return
             if graph in self.training:
                 if self.loops or self.capture.open:
                     self.capture.end_evaluation()
-            elif known is not None and known.graph() is graph:
-                model = known.model()
+            elif traced is not None and traced.graph() is graph:
+                model = traced.model()
                 if model is not None and self.is_trained(model):
-                    self._take(known, graph, given, captured)
+                    self._take(traced, graph, inputs, captured)
         except Exception as error:
             self.traced.pop(id(graph), None)
             self.recorder.fault("outputs of a graph", error)
 
-    def _take(self, known: Traced, graph: Any, given: Any, captured: Any) -> None:
-        if known.copy is None:
-            known.copy = self._copied(known, graph)
-        if known.copy is False:
+    def _take(self, traced: Traced, graph: Any, arguments: Any, captured: Any) -> None:
+        if traced.copy is None:
+            traced.copy = self._copy_graph(traced, graph)
+        if traced.copy is False:
             return
-        function, n_inputs, is_labelled = known.copy
-        made = list(function._call_flat(list(given), list(captured)))
-        outputs, inputs = made[0], made[1 : 1 + n_inputs]
-        self._add(outputs, made[-1] if is_labelled else None, inputs, sys._getframe(3))
+        function, n_inputs, is_labelled = traced.copy
+        results = list(function._call_flat(list(arguments), list(captured)))
+        outputs, inputs = results[0], results[1 : 1 + n_inputs]
+        self._add(outputs, results[-1] if is_labelled else None, inputs, sys._getframe(3))
 
-    def _copied(self, known: Traced, graph: Any) -> Any:
+    def _copy_graph(self, traced: Traced, graph: Any) -> Any:
         """The part of a graph that leads to outputs, inputs and true labels; False where it is not to run twice."""
-        fetches = [known.outputs(), *(each for each in known.inputs if getattr(each, "graph", None) is graph)]
+        fetches = [traced.outputs(), *(each for each in traced.inputs if getattr(each, "graph", None) is graph)]
         n_inputs = len(fetches) - 1
-        is_labelled = getattr(known.truth, "graph", None) is graph
+        is_labelled = getattr(traced.truth, "graph", None) is graph
         if is_labelled:
-            fetches.append(known.truth)
+            fetches.append(traced.truth)
         bad = _unsafe(graph, fetches)
         if bad:
             self.sets.refuse("evaluation", "%s stands before the outputs in a graph" % bad)
@@ -209,14 +209,14 @@ def _unsafe(graph: Any, tensors: list[Any]) -> str:
             waiting += [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
     library = {each.signature.name: each for each in graph.as_graph_def().library.function}
     nodes = [operation.node_def for operation in seen]
-    told: set[str] = set()
+    functions: set[str] = set()
     while nodes:
         node = nodes.pop()
         if any(part in node.op for part in UNSAFE) and not node.op.startswith(HARMLESS):
             return str(node.op)
         inner = {attr.func.name for attr in node.attr.values() if attr.HasField("func")} | {node.op}
-        for name in inner - told:
-            told.add(name)
+        for name in inner - functions:
+            functions.add(name)
             nodes += library[name].node_def if name in library else ()
     return ""
 
@@ -232,9 +232,9 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
     """The true labels in a batch of a data set: what has a row per example, and is no input."""
     if not isinstance(batch, (list, tuple)) or len(batch) < 2:
         return None
-    found = next(arrays_in(batch[1]), None)
-    is_theirs = found is not None and found.shape[0] == rows and all(found is not each for each in inputs)
-    return found if is_theirs else None
+    labels = next(arrays_in(batch[1]), None)
+    is_theirs = labels is not None and labels.shape[0] == rows and all(labels is not each for each in inputs)
+    return labels if is_theirs else None
 
 
 @functools.lru_cache(maxsize=None)

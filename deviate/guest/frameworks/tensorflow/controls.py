@@ -53,10 +53,10 @@ class Controls:
         if level == "deterministic":
             self._set("kernels", DETERMINISM, True, lambda enabled: experimental.enable_op_determinism())
             return
-        asked = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
-        for variable in asked:
+        variables = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
+        for variable in variables:
             self.context.recorder.event("control", "kernels", variable, os.environ[variable], "", 0, "overridden")
-        if asked and hasattr(self.config, "disable_op_determinism"):
+        if variables and hasattr(self.config, "disable_op_determinism"):
             self.config.disable_op_determinism()
         self._ignore(experimental, DETERMINISM, "kernels")
 
@@ -98,27 +98,27 @@ class Controls:
         setattr(owner, name, wraps_like(setter, original))
 
     def is_deterministic(self) -> bool:
-        asked = getattr(self.config, "is_op_determinism_enabled", None)
-        return bool(asked()) if asked is not None else False
+        is_enabled = getattr(self.config, "is_op_determinism_enabled", None)
+        return bool(is_enabled()) if is_enabled is not None else False
 
     def facts(self) -> dict[str, object]:
         """What holds at the end of the run: asked for earlier, it would start devices and fix the threads."""
         config = self.module.config
         build = self.module.sysconfig.get_build_info() if hasattr(self.module.sysconfig, "get_build_info") else {}
-        found: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}
+        facts: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}
         if "threads" not in self.context.controls:  # in runs that vary them, they are no difference to warn of
-            found["TensorFlow intra-op threads"] = config.threading.get_intra_op_parallelism_threads()
-            found["TensorFlow inter-op threads"] = config.threading.get_inter_op_parallelism_threads()
-        found.update(
+            facts["TensorFlow intra-op threads"] = config.threading.get_intra_op_parallelism_threads()
+            facts["TensorFlow inter-op threads"] = config.threading.get_inter_op_parallelism_threads()
+        facts.update(
             {"%s of TensorFlow" % key: str(build[key]) for key in ("cuda_version", "cudnn_version") if key in build}
         )
         port = sys.modules.get("tensorflow.python.util._pywrap_util_port")
         if port is not None and "onednn" not in self.context.controls:
-            found["oneDNN of TensorFlow"] = bool(port.IsMklEnabled())
+            facts["oneDNN of TensorFlow"] = bool(port.IsMklEnabled())
         context = sys.modules["tensorflow.python.eager.context"].context()
         if context._context_handle is not None:
-            found["devices of TensorFlow"] = ", ".join(_device(config, each) for each in config.list_physical_devices())
-        return found
+            facts["devices of TensorFlow"] = ", ".join(_device(config, each) for each in config.list_physical_devices())
+        return facts
 
 
 def _device(config: Any, device: Any) -> str:

@@ -13,7 +13,7 @@ from threading import current_thread
 from ...adapter_context import AdapterContext
 from ...requests import Given, Requests
 from ...seeds import wraps_like
-from ...streams import spelled
+from ...streams import spell_seed
 from .pipelines import Pipelines
 from .purpose import Purpose
 
@@ -80,19 +80,19 @@ class Draws:
             return seed % LIMIT, count
         if not hasattr(type(op_seed), "__index__"):  # a tensor, known when it runs
             return requests.seed(stream, "tensor") % LIMIT, op_seed
-        return requests.seed(stream, spelled(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
+        return requests.seed(stream, spell_seed(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
 
     def _record(self, op_seed: Any, frame: FrameType) -> None:
         call = self.purpose.name(frame) + ".seed"
         if self._is_first(call, repr(op_seed), frame):
             self.context.seeding.record(call, op_seed)
 
-    def _is_first(self, what: str, value: str, frame: FrameType) -> bool:
-        key = (what, value, *self.context.project.nearest(frame))
+    def _is_first(self, event: str, value: str, frame: FrameType) -> bool:
+        key = (event, value, *self.context.project.nearest(frame))
         is_first = key not in self.seen
         self.seen.add(key)
         return is_first
 
-    def _tell(self, what: str, frame: FrameType) -> None:
-        if self._is_first(what, "", frame):
-            self.context.recorder.event("uncontrolled", what, *self.context.project.nearest(frame))
+    def _tell(self, event: str, frame: FrameType) -> None:
+        if self._is_first(event, "", frame):
+            self.context.recorder.event("uncontrolled", event, *self.context.project.nearest(frame))

@@ -124,21 +124,21 @@ def _bytes(array: Any) -> Any:
 
 def _sources(dataset: Any) -> list[Any] | None:
     """The arrays whose rows are the examples of a dataset; None where that cannot be told without iterating."""
-    kept: list[tuple[str, int]] = []
+    splits: list[tuple[str, int]] = []
     for _ in range(DEEPEST):
         kind = type(dataset).__name__
         if kind == "_TensorSliceDataset":
             arrays = list(_arrays(list(dataset._tensors)))
-            for name, count in reversed(kept):
+            for name, count in reversed(splits):
                 arrays = [array[:count] if name == "_TakeDataset" else array[count:] for array in arrays]
             return arrays
         if kind in ("_TakeDataset", "_SkipDataset"):
-            kept.append((kind, int(dataset._count)))
-            if kept[-1][1] < 0:
+            splits.append((kind, int(dataset._count)))
+            if splits[-1][1] < 0:
                 return None
         elif kind not in SAME_ROWS:
             return None
-        elif kept and kind in ("_ShuffleDataset", "_BatchDataset", "_ParallelBatchDataset", "_PaddedBatchDataset"):
+        elif splits and kind in ("_ShuffleDataset", "_BatchDataset", "_ParallelBatchDataset", "_PaddedBatchDataset"):
             return None  # which rows they are depends on the order, or on the size of batches
         dataset = getattr(dataset, "_deviate_input", None) or getattr(dataset, "_input_dataset", None)
     return None

@@ -42,7 +42,7 @@ class Generators:
         self.ops = sys.modules["tensorflow.python.framework.ops"]
         self.module: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"]
         self.original = self.module.Generator
-        self.Routed = self._routed()
+        self.Routed = self._routed_class()
 
     def patch(self, names: Names) -> None:
         original = self.original
@@ -61,18 +61,20 @@ class Generators:
 
     def _making(self, make: Any, name: str) -> Any:
         def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            asked = (args[0] if args else kwargs.get("seed")) if name == "from_seed" else None
+            seed_value = (args[0] if args else kwargs.get("seed")) if name == "from_seed" else None
             is_own = self.purpose.is_asked_by_project(_getframe(1))
-            if not self.context.streams.is_routed_thread() or (asked is not None and (not is_own or _is_tensor(asked))):
+            if not self.context.streams.is_routed_thread() or (
+                seed_value is not None and (not is_own or _is_tensor(seed_value))
+            ):
                 return make(cls, *args, **kwargs)
-            if asked is not None:
-                self.context.seeding.record("tensorflow.random.Generator.%s" % name, asked)
+            if seed_value is not None:
+                self.context.seeding.record("tensorflow.random.Generator.%s" % name, seed_value)
             alg = kwargs.get("alg", args[-1] if len(args) > (name == "from_seed") else None)
-            made = original_from_seed(cls, 0, *(() if alg is None else (alg,)))
-            made._deviate_key, made._deviate_states = self.context.seeding.key(asked), {}
-            if type(made) is self.original:
-                made.__class__ = self.Routed
-            return made
+            generator = original_from_seed(cls, 0, *(() if alg is None else (alg,)))
+            generator._deviate_key, generator._deviate_states = self.context.seeding.key(seed_value), {}
+            if type(generator) is self.original:
+                generator.__class__ = self.Routed
+            return generator
 
         original_from_seed = self.original.from_seed.__func__
         original_from_seed = getattr(original_from_seed, "__wrapped__", original_from_seed)
@@ -94,15 +96,15 @@ class Generators:
         seed = self.context.streams.seed(LIBRARY, generator._deviate_key, stream)
         return self.module.create_rng_state(seed, generator.algorithm)
 
-    def _routed(self) -> Any:
+    def _routed_class(self) -> Any:
         """A class whose state is that of the stream that draws now; all its methods work on the state."""
         generators = self
 
         def state(self: Any) -> Any:
-            own = self.__dict__.get("_deviate_own")
+            own_state = self.__dict__.get("_deviate_own")
             states = self.__dict__.get("_deviate_states")
             if states is None or not generators.context.streams.is_routed_thread():
-                return own
+                return own_state
             stream = generators.purpose.stream(_getframe(1))
             if stream not in states:
                 generators.context.streams.tell_drawn(LIBRARY, stream)
@@ -144,7 +146,7 @@ class Stateless:
                 return original(*args, **kwargs)
             try:
                 bound = signature.bind(*args, **kwargs)
-                bound.arguments["seed"] = self._mixed(bound.arguments["seed"], frame, original)
+                bound.arguments["seed"] = self._mix_seed(bound.arguments["seed"], frame, original)
                 args, kwargs = bound.args, bound.kwargs
             except Exception as error:
                 self.context.recorder.fault(original.__name__, error)
@@ -152,13 +154,13 @@ class Stateless:
 
         return wraps_like(operation, original)
 
-    def _mixed(self, seed: Any, frame: FrameType, original: Any) -> Any:
+    def _mix_seed(self, seed: Any, frame: FrameType, original: Any) -> Any:
         tensorflow = sys.modules["tensorflow"]
         streams, stream = self.context.streams, self._stream(original, frame)
         streams.tell_drawn(STATELESS, stream)
         tensor = tensorflow.convert_to_tensor(seed)
-        own = tensorflow.constant([streams.seed(STATELESS, None, stream) & BITS, 0], tensor.dtype)
-        return tensorflow.bitwise.bitwise_xor(tensor, own)
+        mask = tensorflow.constant([streams.seed(STATELESS, None, stream) & BITS, 0], tensor.dtype)
+        return tensorflow.bitwise.bitwise_xor(tensor, mask)
 
     def _stream(self, original: Any, frame: FrameType) -> str:
         module = str(original.__module__)

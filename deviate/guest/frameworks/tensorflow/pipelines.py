@@ -57,18 +57,18 @@ class Pipelines:
             before = self.met
             self.mapping += 1
             try:
-                made = original(self_, map_func, *args, **kwargs)
+                mapped = original(self_, map_func, *args, **kwargs)
             finally:
                 self.mapping -= 1
             if self.met == before or self.number is not None:
-                return made
+                return mapped
             try:
                 source = dataset.zip((self_, self._numbers(dataset)))
-                numbered = original(source, self._numbered(map_func, structured), *args, **kwargs)
+                numbered = original(source, self._pass_number(map_func, structured), *args, **kwargs)
                 numbered._deviate_input = self_
             except Exception as error:
                 self.context.recorder.fault("Dataset.map", error)
-                return made
+                return mapped
             return numbered
 
         return wraps_like(map, original)
@@ -80,7 +80,7 @@ class Pipelines:
         finally:
             self.is_numbering = False
 
-    def _numbered(self, function: Any, structured: Any) -> Any:
+    def _pass_number(self, function: Any, structured: Any) -> Any:
         """The function of a dataset, given the number of its element beside the element."""
         context = structured.autograph_ctx.control_status_ctx()
 

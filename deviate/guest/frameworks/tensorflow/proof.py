@@ -13,7 +13,7 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...bits import flipped, places
+from ...bits import flip_lowest_bit, places
 from ...hashing import weights_digest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -32,7 +32,7 @@ class Proof:
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
-        self.recorder.at_main_end.append(lambda: self.tell("loop"))
+        self.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
         self.recorder.at_close.append(self._close)
 
     # ------------------------------------------------------------ what is trained
@@ -47,48 +47,48 @@ class Proof:
         """Variables are about to be changed, or their gradients are taken."""
         if not isinstance(variables, (list, tuple)):
             return
-        found = [variable for variable in variables if hasattr(variable, "assign")]
-        for variable in found:
+        assignable = [variable for variable in variables if hasattr(variable, "assign")]
+        for variable in assignable:
             self._remember(self.variables, variable)
-        if found and self.bit is not None and self.moment.is_due:
-            self.flip(found)
+        if assignable and self.bit is not None and self.moment.is_due:
+            self.flip(assignable)
 
-    def _remember(self, references: dict[int, Any], what: Any) -> None:
+    def _remember(self, references: dict[int, Any], target: Any) -> None:
         """What was trained before the last time that a hash was told has had its turn: it may be gone by now."""
         if self.is_told:
             self.is_told = False
             self.models.clear()
             self.variables.clear()
-        known = references.get(id(what))
-        if known is None or known() is not what:
-            references.pop(id(what), None)
-            references[id(what)] = weakref.ref(what)
+        reference = references.get(id(target))
+        if reference is None or reference() is not target:
+            references.pop(id(target), None)
+            references[id(target)] = weakref.ref(target)
 
     def is_trained(self, layer: Any) -> bool:
         """Whether a layer of Keras has weights that were trained."""
-        known = {id(tensor) for variable in self._live(self.variables) for tensor in _identities(variable)}
-        return any(not known.isdisjoint(_identities(variable)) for variable in layer.trainable_variables) or any(
+        identities = {id(tensor) for variable in self._live(self.variables) for tensor in _identities(variable)}
+        return any(not identities.isdisjoint(_identities(variable)) for variable in layer.trainable_variables) or any(
             layer is model for model in self._live(self.models)
         )
 
     def _live(self, references: dict[int, Any]) -> Iterator[Any]:
         for reference in list(references.values()):
-            found = reference()
-            if found is not None:
-                yield found
+            target = reference()
+            if target is not None:
+                yield target
 
     # ------------------------------------------------------------ their hash
 
-    def tell(self, moment: str) -> None:
-        """Tell the hash of the weights that were trained and are still there."""
+    def emit_hash(self, moment: str) -> None:
+        """Emit the hash of the weights that were trained and are still there."""
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
             gc.collect()  # else what is told would depend on when the collector came by
         arrays, n_parameters = [], 0
-        told: set[int] = set()
-        for name, variable in self._named():
+        recorded: set[int] = set()
+        for name, variable in self.named_variables():
             identities = _identities(variable)
-            if told.isdisjoint(identities):
-                told.update(identities)
+            if recorded.isdisjoint(identities):
+                recorded.update(identities)
                 array = to_numpy(variable)
                 n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
                 arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
@@ -97,7 +97,7 @@ class Proof:
             framework = "keras" if any(self._live(self.models)) else "tensorflow"
             self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
 
-    def _named(self) -> Iterator[tuple[str, Any]]:
+    def named_variables(self) -> Iterator[tuple[str, Any]]:
         for number, model in enumerate(self._live(self.models)):
             for index, variable in enumerate(model.weights):
                 yield "model %d.%d.%s" % (number, index, getattr(variable, "path", variable.name)), variable
@@ -108,7 +108,7 @@ class Proof:
         if self.bit is not None and (self.models or self.variables):
             self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
         if self.models or self.variables:
-            self.tell("exit")
+            self.emit_hash("exit")
 
     # ------------------------------------------------------------ one bit
 
@@ -122,10 +122,12 @@ class Proof:
                     array = to_numpy(weight)
                     if array.shape != tuple(weight.shape):
                         return  # a graph is being made for the first time: its variables have no values yet
-                    told = flip_element(array, index, weight.assign)
-                    if told is not None:
+                    change = flip_element(array, index, weight.assign)
+                    if change is not None:
                         name = getattr(weight, "path", weight.name)
-                        self.recorder.event("flip", "keras" if self.models else "tensorflow", name, list(index), *told)
+                        self.recorder.event(
+                            "flip", "keras" if self.models else "tensorflow", name, list(index), *change
+                        )
                         self.bit = None
                         return
         except Exception as error:
@@ -134,8 +136,8 @@ class Proof:
     def _flip_later(self) -> None:
         """A later step of the main loop begins, with models and variables that have been trained before it."""
         if self.bit is not None:
-            own = [variable for model in self._live(self.models) for variable in model.trainable_variables]
-            self.flip(own or self._live(self.variables))
+            trainable = [variable for model in self._live(self.models) for variable in model.trainable_variables]
+            self.flip(trainable or self._live(self.variables))
 
 
 def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], object]) -> tuple[float, float] | None:
@@ -145,7 +147,7 @@ def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], obj
         return None
     numpy = sys.modules["numpy"]
     changed = numpy.array(array)
-    changed[index] = numpy.frombuffer(flipped(array[index].tobytes()), array.dtype)[0]
+    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
     assign(changed)
     return before, float(changed[index])
 

@@ -163,13 +163,13 @@ class Purpose:
 
     def _kinds(self, frame: FrameType | None) -> list[str]:
         """What the functions that run are for, those of the library that tell it; innermost first."""
-        found = []
+        kinds = []
         while frame is not None:
-            known = self.kinds.get(id(frame.f_code)) or self._learn(frame)
-            if known[1] is not None:
-                found.append(known[1])
+            entry = self.kinds.get(id(frame.f_code)) or self._learn(frame)
+            if entry[1] is not None:
+                kinds.append(entry[1])
             frame = frame.f_back
-        return found
+        return kinds
 
     def _learn(self, frame: FrameType) -> tuple[CodeType, str | None]:
         code = frame.f_code
@@ -178,8 +178,8 @@ class Purpose:
         if code.co_name in CALLS and self.is_of_project(frame):
             kind = MODEL
         # The reference keeps the id from being used again; as a key, code is slow.
-        known = self.kinds[id(code)] = (code, kind)
-        return known
+        entry = self.kinds[id(code)] = (code, kind)
+        return entry
 
     def _is_model(self, frame: FrameType) -> bool:
         """Whether a `tf.Module` of the project is being called."""

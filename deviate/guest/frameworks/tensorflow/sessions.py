@@ -89,9 +89,9 @@ class Sessions:
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
         for number, index in places(self.bit, [array.shape for _, array in floats]):
             variable, array = floats[number]
-            told = flip_element(array, index, lambda changed, variable=variable: variable.load(changed, session))  # type: ignore[misc]
-            if told is not None:
-                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *told)
+            change = flip_element(array, index, lambda changed, variable=variable: variable.load(changed, session))  # type: ignore[misc]
+            if change is not None:
+                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change)
                 self.bit = None
                 return
 

@@ -37,7 +37,7 @@ def _run(folder: str, folders: list[str]) -> str:
     """Estimators write `loss` of the evaluation into a folder in that of the training: it is `eval/loss`."""
     if folder not in folders:
         folders.append(folder)
-    outer = next((known for known in folders if folder.startswith(known + "/")), None)
+    outer = next((other for other in folders if folder.startswith(other + "/")), None)
     return "" if outer is None else folder[len(outer) + 1 :] + "/"
 
 
@@ -49,12 +49,12 @@ class Summarised(Running):
 
 def _follow(context: AdapterContext, step: int) -> None:
     """Estimators and their like count steps inside a session; Keras writes summaries too, and counts epochs."""
-    recorder, here = context.recorder, _getframe()
-    number, frame = context.project.managed_loop(here)
+    recorder, frame_now = context.recorder, _getframe()
+    number, frame = context.project.managed_loop(frame_now)
     if frame is None:
         return
     stack = recorder.running.get(get_ident(), [])
-    recorder._prune(stack, here)
+    recorder._prune(stack, frame_now)
     loop = next((loop for loop in stack if loop.id == number), None)
     if loop is None:
         loop = Summarised(number, id(frame), frame.f_code)

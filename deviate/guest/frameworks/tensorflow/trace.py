@@ -39,7 +39,7 @@ class TensorflowTrace:
         self.step.at_change = self.mark
         self.step.at_states = self.tell_states
         self.trains: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
-        self.known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.generators: list[Any] = []
 
     def patch(self) -> None:
@@ -73,9 +73,9 @@ class TensorflowTrace:
     def _initial(self, sources: Any) -> None:
         """A function is traced for the first time: its weights are still those of before it ran."""
         tensorflow = sys.modules["tensorflow"]
-        if all(function in self.known for function in self.running):
+        if all(function in self.recorded for function in self.running):
             return
-        self.known.update(self.running)
+        self.recorded.update(self.running)
         with tensorflow.init_scope():
             for variable in tensorflow.nest.flatten(sources):
                 if hasattr(variable, "assign"):
@@ -93,27 +93,27 @@ class TensorflowTrace:
     def _calling(self, original: Any) -> Any:
         tensorflow: Any = sys.modules["tensorflow.python.eager.context"]
 
-        def __call__(own: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             trace, step = self.trace, self.step
             is_plain = trace.level > 0 and not step.fitting and not self.running and tensorflow.executing_eagerly()
             frame = sys._getframe(1)
             if not is_plain or self.context.project.innermost(frame) is None:
-                return original(own, *args, **kwargs)
-            if self.trains.get(own):
-                self._tell(lambda: self._before(own, frame, args, kwargs))
+                return original(self_, *args, **kwargs)
+            if self.trains.get(self_):
+                self._tell(lambda: self._before(self_, frame, args, kwargs))
                 is_told = True
             else:
                 is_told = False
-            self.running.append(own)
+            self.running.append(self_)
             try:
-                made = original(own, *args, **kwargs)
+                result = original(self_, *args, **kwargs)
             finally:
                 self.running.pop()
-            if self.trains.get(own):
-                self._tell(lambda: self._after(own, frame, made, None if is_told else (args, kwargs)))
+            if self.trains.get(self_):
+                self._tell(lambda: self._after(self_, frame, result, None if is_told else (args, kwargs)))
             elif trace.level >= 3:
-                self._tell(lambda: self._module(own, frame, made))
-            return made
+                self._tell(lambda: self._module(self_, frame, result))
+            return result
 
         return wraps_like(__call__, original)
 
@@ -123,8 +123,8 @@ class TensorflowTrace:
         place = self.trace.place(frame)
         self.step.states.record(place)
         self.tell_states(place)
-        if not self.trace.is_dropped and function not in self.known:
-            self.known.add(function)
+        if not self.trace.is_dropped and function not in self.recorded:
+            self.recorded.add(function)
             for name, variable in variables_of(function):
                 record(self.trace, "weights", name, variable.numpy(), place)
         self._batch(args, kwargs, place)
@@ -136,14 +136,14 @@ class TensorflowTrace:
             elif hasattr(part, "tobytes"):
                 record_batch(self.trace, name, part, place)
 
-    def _after(self, function: Any, frame: Any, made: Any, given: Any) -> None:
+    def _after(self, function: Any, frame: Any, result: Any, inputs: Any) -> None:
         """A function was called that trains; the first time is only known now, with the weights it has left."""
         trace, place = self.trace, self.trace.place(frame)
-        if given is not None and trace.level >= 2:
+        if inputs is not None and trace.level >= 2:
             self.step.states.record(place)
-            self._batch(given[0], given[1], place)
+            self._batch(inputs[0], inputs[1], place)
         trace.ends(FRAMEWORK, 3, COMPILED)
-        outputs = [(name, each.numpy()) for name, each in named_parts(made, "loss") if is_eager_tensor(each)]
+        outputs = [(name, each.numpy()) for name, each in named_parts(result, "loss") if is_eager_tensor(each)]
         for name, value in outputs:
             if not value.ndim and value.dtype.kind == "f":
                 record_loss(trace, name, value, place)
@@ -158,29 +158,29 @@ class TensorflowTrace:
                 record(trace, "update", name, variable.numpy(), place)
         trace.tick()
 
-    def _module(self, function: Any, frame: Any, made: Any) -> None:
+    def _module(self, function: Any, frame: Any, result: Any) -> None:
         """A function is to its caller what a module is to a model."""
-        outputs = [each.numpy() for _, each in named_parts(made, "") if is_eager_tensor(each)]
-        known = getattr(getattr(function, "python_function", None), "__name__", "function")
+        outputs = [each.numpy() for _, each in named_parts(result, "") if is_eager_tensor(each)]
+        function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
         place = self.trace.place(frame)
         for number, output in enumerate(outputs):
-            name = known + ("[%d]" % number if number else "")
+            name = function_name + ("[%d]" % number if number else "")
             record(self.trace, "module", name, output, place, outputs=len(outputs))
 
     # ------------------------------------------------------------ generators
 
     def _making(self, original: Any) -> Any:
-        def __init__(own: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            original(own, *args, **kwargs)
-            self.generators = [known for known in self.generators if known() is not None]
-            self.generators.append(weakref.ref(own))
+        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self_, *args, **kwargs)
+            self.generators = [reference for reference in self.generators if reference() is not None]
+            self.generators.append(weakref.ref(self_))
 
         return wraps_like(__init__, original)
 
     def states(self) -> Iterator[tuple[str, Any]]:
         """Variables with the states of the generators that there are, in the order in which they were made."""
-        for number, known in enumerate(self.generators):
-            generator = known()
+        for number, reference in enumerate(self.generators):
+            generator = reference()
             if generator is not None:
                 states = generator.__dict__.get("_deviate_states")
                 if states is None:
@@ -209,24 +209,24 @@ class TensorflowTrace:
 
 def variables_of(function: Any) -> list[tuple[str, Any]]:
     """The variables that a function uses, each once, with their names, in the order in which they were made."""
-    found: dict[int, Any] = {}
+    variables: dict[int, Any] = {}
     for concrete in function._list_all_concrete_functions():
         for variable in concrete.graph.variables:
-            found.setdefault(id(variable), variable)
-    made = sorted(found.values(), key=lambda variable: int(variable._unique_id.rpartition("_")[2]))
-    return [(variable.name, variable) for variable in made]
+            variables.setdefault(id(variable), variable)
+    ordered = sorted(variables.values(), key=lambda variable: int(variable._unique_id.rpartition("_")[2]))
+    return [(variable.name, variable) for variable in ordered]
 
 
 def _changes(function: Any) -> bool:
     """Whether a function changes variables; one that only computes gradients does not."""
-    known = getattr(function, "_deviate_changes", None)
-    if known is None:
-        known = function._deviate_changes = any(
+    changes = getattr(function, "_deviate_changes", None)
+    if changes is None:
+        changes = function._deviate_changes = any(
             operation.type.startswith(CHANGES)
             for concrete in function._list_all_concrete_functions()
             for operation in concrete.graph.get_operations()
         )
-    return bool(known)
+    return bool(changes)
 
 
 @functools.lru_cache(maxsize=None)

@@ -68,7 +68,7 @@ def test_devices_that_begin_in_a_region_draw_from_its_stream(torch, streams: Str
     before = streams.enter("init")
     assert devices.draw() == [second] * 2
     streams.leave(before)
-    streams.banks[0].look("other")
+    streams.banks[0].note_draws("other")
     assert streams.drawn == {"torch.cuda": {"init", "other"}}
 
 

@@ -50,84 +50,86 @@ class Surroundings:
         """What the script calls the data of a pass: by its loader or data set, else by the first input."""
         frame, loader, data = _getframe(1), of_pass.loader and of_pass.loader(), of_pass.data
         if of_pass.loader is None:
-            things = self._found_by(inputs)
+            tests = self._input_tests(inputs)
         else:
-            things = [lambda value: value is loader] if loader is not None else []
-            things.append(lambda value: value is data)
-        found = [names.find(frame, self.project, is_it, UNTOLD) for is_it in things]
+            tests = [lambda value: value is loader] if loader is not None else []
+            tests.append(lambda value: value is data)
+        data_names = [names.find(frame, self.project, is_target, UNTOLD) for is_target in tests]
         if of_pass.loader is None:
-            found.append(of_pass.data[0])
-            if not any(found):
-                found += self._picked_name(inputs)
+            data_names.append(of_pass.data[0])
+            if not any(data_names):
+                data_names += self._picked_name(inputs)
         of_function = names.of_function(frame, self.project)
-        telling = [name for name in (*found, of_function) if name not in ("", UNTOLD, names.NOBODY)]
-        return telling[0] if telling else names.PLAIN if any(found) else names.NOBODY
+        telling = [name for name in (*data_names, of_function) if name not in ("", UNTOLD, names.NOBODY)]
+        return telling[0] if telling else names.PLAIN if any(data_names) else names.NOBODY
 
     def _picked_name(self, inputs: list[Any]) -> Iterator[str]:
         """The name of the split that indices tell of, else that of the array that they pick from."""
         for array, indices, *_ in self._picks(inputs):
-            told = names.WORDS.search(indices)
-            yield told.group(1) if told else names.set_name(array)
+            match = names.WORDS.search(indices)
+            yield match.group(1) if match else names.set_name(array)
 
-    def _found_by(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
+    def _input_tests(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
         """By what the first input is known where the script holds it: its very numbers, else the memory they lie in."""
         tensor = self.kinds.tensor
         if not inputs:
             return []
-        first, own = inputs[0], memory(inputs[0])
+        first, address = inputs[0], memory(inputs[0])
 
-        def is_it(value: Any) -> bool:
+        def is_target(value: Any) -> bool:
             return isinstance(value, tensor) and (
                 value is first or (value.numel() == first.numel() and value.data_ptr() == first.data_ptr() != 0)
             )
 
-        return [is_it, lambda value: isinstance(value, tensor) and memory(value) == own]
+        return [is_target, lambda value: isinstance(value, tensor) and memory(value) == address]
 
     # ------------------------------------------------------------ labels
 
     def beside(self, inputs: list[Any]) -> Around:
         """The name of the first input in the script, and what lies beside it."""
-        for is_it in self._found_by(inputs):
-            around = list(names.beside(_getframe(1), self.project, is_it))
+        for is_target in self._input_tests(inputs):
+            around = list(names.beside(_getframe(1), self.project, is_target))
             if around:
                 return around
         return []
 
-    def truth(self, batch: Batch, given: dict[str, Any], output: Any, inputs: list[Any], around: Around) -> Any:
+    def truth(self, batch: Batch, arguments: dict[str, Any], output: Any, inputs: list[Any], around: Around) -> Any:
         """The labels of a call: among its arguments, in the batch of the loader, else in the script."""
-        truth = self.kinds.labels(given, output, []) if given else None
+        truth = self.kinds.labels(arguments, output, []) if arguments else None
         if truth is None and batch.value is not None:
             truth = self.kinds.labels(batch.value, output, inputs)
         if truth is None and around:
             truth = self._neighbour(around, inputs[0], output)
         if truth is None and batch.value is None and not around:
-            for array, _, known, rows, size in self._picks(inputs):
-                truth = self._answer(array, known, output, rows, size)
+            for array, _, beside, rows, size in self._picks(inputs):
+                truth = self._answer(array, beside, output, rows, size)
                 if truth is not None:
                     break
         return truth
 
-    def _neighbour(self, around: Around, given: Any, output: Any) -> Any:
+    def _neighbour(self, around: Around, first_input: Any, output: Any) -> Any:
         """The labels beside an input: `y_test` by `X_test`, `data.y` by `data.x`; of rows of the one, the same rows."""
-        known = {key: value for key, value in around if isinstance(key, str)}
+        by_name = {key: value for key, value in around if isinstance(key, str)}
         holders = [around[0]]
-        holders += [(key, it) for key, it in around[1:] if self.kinds.has_rows(it) and shares(it, given)]
+        holders += [
+            (key, value) for key, value in around[1:] if self.kinds.has_rows(value) and shares(value, first_input)
+        ]
         for name, holder in holders:
             has_rows = self.kinds.has_rows(holder)
-            rows = _rows(given, holder) if has_rows else None
-            found = self._answer(name, known, output, rows, holder.shape[0] if has_rows else 0)
-            if found is not None:
-                return found
+            rows = _rows(first_input, holder) if has_rows else None
+            labels = self._answer(name, by_name, output, rows, holder.shape[0] if has_rows else 0)
+            if labels is not None:
+                return labels
         return None
 
-    def _answer(self, name: str, known: dict[str, Any], output: Any, rows: Any, size: int) -> Any:
+    def _answer(self, name: str, beside: dict[str, Any], output: Any, rows: Any, size: int) -> Any:
         """What the labels of an input of this name may be called: those, of as many as `size` the rows that it has."""
         parts = name.split("_")
         for place, word in enumerate(parts):
             if word not in INPUTS:
                 continue
             for answer in (INPUTS[word], *ANSWERS):
-                labels: Any = known.get("_".join((*parts[:place], answer, *parts[place + 1 :])))
+                labels: Any = beside.get("_".join((*parts[:place], answer, *parts[place + 1 :])))
                 if self.kinds.has_rows(labels):
                     chosen = labels if rows is None or labels.shape[0] != size else labels[rows]
                     if fits(chosen, output):
@@ -142,53 +144,53 @@ class Surroundings:
         """
         if not inputs or inputs[0].device.type != "cpu" or inputs[0].layout != self.kinds.strided:
             return
-        given, left = inputs[0], MOST_PICKS
-        own: list[tuple[str, Any, dict[str, Any]]] = []
+        first_input, left = inputs[0], MOST_PICKS
+        candidates: list[tuple[str, Any, dict[str, Any]]] = []
         frame: FrameType | None = _getframe(1)
         while frame is not None:
             if self.project.place(frame.f_code) is not None:
-                known = names.variables(frame)
-                own += [(name, value, known) for name, value in known.items() if self._is_plain(value)]
+                variables = names.variables(frame)
+                candidates += [(name, value, variables) for name, value in variables.items() if self._is_plain(value)]
             frame = frame.f_back
-        for array, holder, known in own:
-            if holder.dtype == given.dtype and holder.shape[1:] == given.shape[1:]:
-                for indices, picks, _ in own:
-                    if picks is not holder and left and _may_pick(picks, holder, given):
+        for array, holder, variables in candidates:
+            if holder.dtype == first_input.dtype and holder.shape[1:] == first_input.shape[1:]:
+                for indices, picks, _ in candidates:
+                    if picks is not holder and left and _may_pick(picks, holder, first_input):
                         left -= 1
-                        if _equal(holder[picks], given):
-                            yield array, indices, known, picks, holder.shape[0]
+                        if _equal(holder[picks], first_input):
+                            yield array, indices, variables, picks, holder.shape[0]
 
     def _is_plain(self, value: Any) -> bool:
         return self.kinds.has_rows(value) and value.device.type == "cpu" and value.layout == self.kinds.strided
 
 
-def _rows(given: Any, holder: Any) -> slice | None:
+def _rows(part: Any, holder: Any) -> slice | None:
     """Which rows of an array a part of its memory is; None where it is no rows."""
     try:
         row, size = holder.stride(0), holder.element_size()
-        is_alike = given.dtype == holder.dtype and (
-            (given.shape[1:], given.stride()[1:]) == (holder.shape[1:], holder.stride()[1:])
+        is_alike = part.dtype == holder.dtype and (
+            (part.shape[1:], part.stride()[1:]) == (holder.shape[1:], holder.stride()[1:])
             or (
-                given.is_contiguous()
+                part.is_contiguous()
                 and holder.is_contiguous()
-                and given.numel() * holder.shape[0] == holder.numel() * given.shape[0]
+                and part.numel() * holder.shape[0] == holder.numel() * part.shape[0]
             )
         )
-        if not is_alike or row <= 0 or not given.numel():
+        if not is_alike or row <= 0 or not part.numel():
             return None
-        first, rest = divmod(given.data_ptr() - holder.data_ptr(), row * size)
-        step, odd = divmod(given.stride(0), row) if given.shape[0] > 1 else (1, 0)
+        first, rest = divmod(part.data_ptr() - holder.data_ptr(), row * size)
+        step, odd = divmod(part.stride(0), row) if part.shape[0] > 1 else (1, 0)
     except (NotImplementedError, RuntimeError):  # of a sparse one there is no telling
         return None
-    last = first + (given.shape[0] - 1) * step
+    last = first + (part.shape[0] - 1) * step
     if rest or odd or step < 1 or first < 0 or last >= holder.shape[0]:
         return None
     return slice(first, last + 1, step)
 
 
-def _may_pick(picks: Any, array: Any, given: Any) -> bool:
+def _may_pick(picks: Any, array: Any, picked: Any) -> bool:
     """Whether a tensor may be what picks an input from an array: a number for each row, or a mask of all."""
-    kind, rows = str(picks.dtype), given.shape[0]
+    kind, rows = str(picks.dtype), picked.shape[0]
     if len(picks.shape) != 1 or kind not in ("torch.int64", "torch.bool") or not rows:
         return False
     if kind == "torch.bool":
@@ -203,17 +205,17 @@ def _equal(one: Any, other: Any) -> bool:
 
 def choices(around: Around, rows: int, kinds: Kinds) -> dict[str, Any]:
     """Which examples are in which split, as `test_mask` or `idx_test` beside the input tell: a tensor of bool each."""
-    found = {}
+    masks = {}
     for name, value in around:
         if not (isinstance(name, str) and SPLIT.search(name) and CHOICE.search(name) and kinds.has_rows(value)):
             continue
         kind = str(value.dtype)
         if kind == "torch.bool" and tuple(value.shape) == (rows,):
-            found[name] = value
+            masks[name] = value
         elif kind == "torch.int64" and len(value.shape) == 1 and len(value) <= rows and value.device.type == "cpu":
             numbers = value.tolist()
             if numbers and min(numbers) >= 0 and max(numbers) < rows:
                 mask = value.new_zeros(rows).bool()
                 mask[value] = True
-                found[name] = mask
-    return found
+                masks[name] = mask
+    return masks

@@ -47,12 +47,12 @@ class Kinds:
         place = places.get(module) if module is not None else None
         if place is not None:
             return next(islice(self.tensors(value), place, None), None)
-        named = (
+        by_name = (
             [self._part(value, name) for name in OUTPUTS] if not isinstance(value, (self.tensor, tuple, list)) else []
         )
-        found = [part for part in named if part is not None] or list(self.tensors(value))
-        fit = [part for part in found if part.shape[0] == rows]
-        return next(iter(fit or found), None)
+        parts = [part for part in by_name if part is not None] or list(self.tensors(value))
+        fit = [part for part in parts if part.shape[0] == rows]
+        return next(iter(fit or parts), None)
 
     def choose(self, module: Any, value: Any, first: Any, truth: Any) -> Any:
         """Of several tensors without names, the one with the scores of classes: chosen once for each module.
@@ -86,11 +86,11 @@ class Kinds:
                 return part
         if hasattr(value, "keys"):
             return None
-        found = list(self.tensors(value))
-        left = [part for part in found if not any(shares(part, given) for given in inputs)]
-        if len(left) == len(found) > 1:  # moved to a device: what looks like an input is one, the last first
-            for given in inputs:
-                alike = [part for part in left if part.shape == given.shape]
+        tensors = list(self.tensors(value))
+        left = [part for part in tensors if not any(shares(part, tensor) for tensor in inputs)]
+        if len(left) == len(tensors) > 1:  # moved to a device: what looks like an input is one, the last first
+            for tensor in inputs:
+                alike = [part for part in left if part.shape == tensor.shape]
                 if alike and len(left) > 1:
                     left = [part for part in left if part is not (alike[0] if len(alike) == 1 else alike[-1])]
         fit = [part for part in left if fits(part, output)]
@@ -112,11 +112,11 @@ def fits(labels: Any, output: Any) -> bool:
     """Whether these may be the labels of an output, by their shapes: classes, one for each place, or numbers."""
     if labels.shape[0] != output.shape[0]:
         return False
-    own, other = tuple(labels.shape[1:]), tuple(output.shape[1:])
+    label_shape, other = tuple(labels.shape[1:]), tuple(output.shape[1:])
     if not labels.dtype.is_floating_point:
         places = (other[1:], other[:-1], other)  # classes first, as in images, or last, as in sequences
-        return own in ((), (1,)) or own in places
-    return own == other or {own, other} == {(), (1,)}
+        return label_shape in ((), (1,)) or label_shape in places
+    return label_shape == other or {label_shape, other} == {(), (1,)}
 
 
 def shares(one: Any, other: Any) -> bool:
@@ -144,17 +144,17 @@ class Memory:
     def __init__(self, tensor: Any) -> None:
         self.address = memory(tensor)
         self.shape = tuple(tensor.shape)
-        self.is_held = _watched(tensor)
+        self.is_held = _storage_check(tensor)
 
 
-def _watched(tensor: Any) -> Callable[[], bool]:
+def _storage_check(tensor: Any) -> Callable[[], bool]:
     """Tells whether the memory of a tensor is still held; of one without memory of its own, whether it is there."""
     weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
-        known = weak(storage if storage.data_ptr() else None)
-        known.expired()
+        storage_ref = weak(storage if storage.data_ptr() else None)
+        storage_ref.expired()
     except Exception:  # without memory, as a sparse one, or a release that keeps this elsewhere
         reference = ref(tensor)
         return lambda: reference() is not None
-    return lambda: not known.expired()
+    return lambda: not storage_ref.expired()

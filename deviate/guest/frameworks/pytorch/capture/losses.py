@@ -30,28 +30,30 @@ class Losses:
     """Finds the labels of the last output in the losses that are computed of it.
 
     Args:
-        found: told an output's call and its labels.
+        at_labels: told an output's call and its labels.
         is_strange: whether something would see what is done to tensors now.
     """
 
-    def __init__(self, torch: Any, kinds: Kinds, found: Callable[[Call, Any], None], is_strange: Callable[[], bool]):
+    def __init__(
+        self, torch: Any, kinds: Kinds, at_labels: Callable[[Call, Any], None], is_strange: Callable[[], bool]
+    ):
         self.torch = torch
         self.kinds = kinds
-        self.found = found
+        self.at_labels = at_labels
         self.is_strange = is_strange
-        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.wrappers: list[tuple[Any, str, Any, Any]] = []
         self.is_in_place = False
         self.call: Call | None = None
 
     def await_labels(self, call: Call, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
         """Labels of this output may come."""
         self.call = call
-        if not self.made:
+        if not self.wrappers:
             self._make(guarded, is_compiling)
         if not self.is_in_place:
             self.is_in_place = True
-            for owner, name, _, own in self.made:
-                setattr(owner, name, own)
+            for owner, name, _, wrapper in self.wrappers:
+                setattr(owner, name, wrapper)
 
     def _make(self, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
         torch = self.torch
@@ -59,42 +61,42 @@ class Losses:
             for name in names:
                 original = getattr(owner, name, None)
                 if original is not None:
-                    own = _seen(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
-                    self.made.append((owner, name, original, own))
+                    wrapper = _observing(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
+                    self.wrappers.append((owner, name, original, wrapper))
         register = getattr(torch.jit._builtins, "_register_builtin", None)
         if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
-            for _, name, _, own in self.made:
-                register(own, "aten::" + name)
+            for _, name, _, wrapper in self.wrappers:
+                register(wrapper, "aten::" + name)
 
     def take_back(self) -> None:
         """The evaluation is over."""
         self.call = None
         if self.is_in_place:
             self.is_in_place = False
-            for owner, name, original, own in self.made:
-                if getattr(owner, name, None) is own:
+            for owner, name, original, wrapper in self.wrappers:
+                if getattr(owner, name, None) is wrapper:
                     setattr(owner, name, original)
 
     def _see(self, args: Any, kwargs: Any) -> None:
         call = self.call
-        given = args[0] if args else kwargs.get("input")
+        output = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if call is None or not self.kinds.has_rows(given) or not self.kinds.has_rows(target) or self.is_strange():
+        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target) or self.is_strange():
             return
-        if given.data_ptr() != call.address or given.numel() != prod(call.shape) or not call.memory.is_held():
+        if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
             return
-        if any(source is not None and shares(source, target) for source in (own() for own in call.inputs)):
+        if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
             return  # what is put together again is no label of itself
-        if given.shape[0] != call.shape[0]:  # one row for each place, as of sequences
-            if tuple(given.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+        if output.shape[0] != call.shape[0]:  # one row for each place, as of sequences
+            if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
                 return
-            target, given = target.reshape(call.shape[:-1]), given.reshape(call.shape)
-        if fits(target, given):
+            target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
+        if fits(target, output):
             self.call = None
-            self.found(call, target)
+            self.at_labels(call, target)
 
 
-def _seen(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
+def _observing(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
     def loss(*args: Any, **kwargs: Any) -> Any:
         if not is_compiling():
             see(args, kwargs)

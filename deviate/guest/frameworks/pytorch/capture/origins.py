@@ -47,12 +47,12 @@ class Origins:
         following, making = iterator.__next__, dataloader.DataLoader._get_iterator
 
         def _get_iterator(loader: Any) -> Any:
-            made = making(loader)
+            iterator = making(loader)
             try:
-                made._deviate_loader = weakref.ref(loader)
+                iterator._deviate_loader = weakref.ref(loader)
             except Exception as error:
                 self.recorder.fault("a loader", error)
-            return made
+            return iterator
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             try:
@@ -79,10 +79,10 @@ class Origins:
             self.batches.clear()
             self.batches.append(Batch(of_pass, batch, []))
             return
-        found = Batch(of_pass, batch, list(self.kinds.tensors(batch)))
+        next_batch = Batch(of_pass, batch, list(self.kinds.tensors(batch)))
         if len(self.batches) == self.batches.maxlen:
             self.batches[0].forget()  # its calls may wait for the end of the evaluation, and need not keep it
-        self.batches.append(found)
+        self.batches.append(next_batch)
 
     def is_training(self) -> bool:
         """Whether the latest batch of a loader is one that trains."""
@@ -100,10 +100,10 @@ class Origins:
             if batch.of_pass.is_training and not batch.memories:
                 batch.trace(list(self.kinds.tensors(batch.value)))
                 batch.forget()
-        addresses = {memory(given) for given in inputs}
+        addresses = {memory(tensor) for tensor in inputs}
         for batch in reversed(self.batches):
             if batch.lies_at(addresses):
-                return _matched(batch)
+                return _mark_matched(batch)
         if not self.batches or not inputs:
             return None
         latest = self.batches[-1]
@@ -111,18 +111,18 @@ class Origins:
         if of_pass.is_over and not of_pass.is_ahead:
             return None
         if of_pass.is_training:
-            alike = {own.shape for own in latest.memories}
-            return latest if any(tuple(given.shape) in alike for given in inputs) else None
-        own = [batch for batch in self.batches if batch.of_pass is of_pass]
+            alike = {held.shape for held in latest.memories}
+            return latest if any(tuple(tensor.shape) in alike for tensor in inputs) else None
+        pass_batches = [batch for batch in self.batches if batch.of_pass is of_pass]
         if of_pass.matched < 0:
-            of_pass.is_ahead = len(own) > 1
+            of_pass.is_ahead = len(pass_batches) > 1
         if of_pass.is_ahead and of_pass.matched != of_pass.moves:
-            latest = next((batch for batch in own if not batch.is_taken), latest)
+            latest = next((batch for batch in pass_batches if not batch.is_taken), latest)
         elif of_pass.is_ahead:
-            latest = next((batch for batch in reversed(own) if batch.is_taken), latest)
+            latest = next((batch for batch in reversed(pass_batches) if batch.is_taken), latest)
         if not any(one.shape[0] == other.shape[0] for one in inputs[:1] for other in latest.tensors):
             return None
-        return _matched(latest)
+        return _mark_matched(latest)
 
     # ------------------------------------------------------------ arrays
 
@@ -145,7 +145,7 @@ class Origins:
         return Batch(of_pass, None, inputs)
 
 
-def _matched(batch: Batch) -> Batch:
+def _mark_matched(batch: Batch) -> Batch:
     batch.is_taken = True
     batch.of_pass.matched = batch.of_pass.moves
     return batch

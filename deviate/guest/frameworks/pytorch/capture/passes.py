@@ -44,8 +44,8 @@ class Pass:
 
     def is_same(self, other: Pass) -> bool:
         """Whether both go through the same data."""
-        own = None if self.first is None else self.first()
-        return self.data is other.data or (own is not None and other.first is not None and own is other.first())
+        first = None if self.first is None else self.first()
+        return self.data is other.data or (first is not None and other.first is not None and first is other.first())
 
 
 class Batch:
@@ -72,7 +72,7 @@ class Batch:
 
     def lies_at(self, addresses: set[int]) -> bool:
         """Whether one of its tensors lies there still."""
-        return any(own.address in addresses and own.is_held() for own in self.memories)
+        return any(held.address in addresses and held.is_held() for held in self.memories)
 
     def forget(self) -> None:
         """Of a batch that trains it is enough to know it again."""
@@ -95,7 +95,7 @@ class Call:
         self.output = weakref.ref(output)
         self.memory = Memory(output)
         self.address, self.shape = output.data_ptr(), tuple(output.shape)
-        self.inputs = [weakref.ref(given) for given in inputs]
+        self.inputs = [weakref.ref(tensor) for tensor in inputs]
         self.arrays = arrays
         self.more = more
         self.is_keyed = False
@@ -107,13 +107,13 @@ class Call:
     def settle(self) -> None:
         """Bring what waits to the host, and keep the keys in the place of the inputs."""
         for arrays in (self.arrays, self.more):
-            arrays.update({name: settled(value) for name, value in arrays.items()})
+            arrays.update({name: to_host(value) for name, value in arrays.items()})
         if KEYS in self.arrays and not self.is_keyed:
             self.is_keyed = True
             self.arrays[KEYS] = example_keys(self.arrays[KEYS])
 
 
-def settled(value: Any) -> Any:
+def to_host(value: Any) -> Any:
     """Numbers of a tensor, which may have waited on a device, on the host."""
     return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
 
@@ -137,31 +137,31 @@ class Sets:
 
     def __init__(self, capture: Any) -> None:
         self.capture = capture
-        self.taken: dict[str, tuple[Pass, int]] = {}
+        self.users: dict[str, tuple[Pass, int]] = {}
 
     def chosen(self, batch: Batch) -> list[tuple[str, Call]]:
         """The first and the last call of each model on a batch, with the names of their sets."""
         groups: dict[int, list[Call]] = {}
         for call in batch.calls:
             groups.setdefault(call.module, []).append(call)
-        found = []
+        sets = []
         for module, calls in groups.items():
             name = self._name(batch.of_pass, module)
-            found.append((name, calls[0]))
+            sets.append((name, calls[0]))
             if len(calls) > 1:
-                found.append((name + "_again", calls[-1]))
-        return found
+                sets.append((name + "_again", calls[-1]))
+        return sets
 
     def _name(self, of_pass: Pass, module: int) -> str:
         """The name of a set, with a number where another one of the evaluation has it: other data, or another model."""
-        number, name, taken = 1, of_pass.name, self.taken
-        while name in taken and not (taken[name][0].is_same(of_pass) and taken[name][1] == module):
+        number, name, users = 1, of_pass.name, self.users
+        while name in users and not (users[name][0].is_same(of_pass) and users[name][1] == module):
             number += 1
             name = "%s_%d" % (of_pass.name, number)
-        if name not in taken:
-            taken[name] = (of_pass, module)
-        elif taken[name][0] is not of_pass:
-            taken[name] = (of_pass, module)
+        if name not in users:
+            users[name] = (of_pass, module)
+        elif users[name][0] is not of_pass:
+            users[name] = (of_pass, module)
             self.capture.again(name)
             self.capture.again(name + "_again")
         return name
@@ -177,7 +177,7 @@ class Nothing:
         return None
 
 
-def named(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by the names of the parameters: a model may be given the labels itself."""
     code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
     if code is None:
@@ -191,15 +191,15 @@ class Ranks:
     def __init__(self, torch: Any, capture: Any) -> None:
         self.distributed = getattr(torch, "distributed", None)
         self.capture = capture
-        self.known: tuple[int, int] | None = None
+        self.group_place: tuple[int, int] | None = None
         self.has_shared = False
 
     def place(self) -> tuple[int, int]:
         """The rank, and how many there are: as the script's group says, also once it is no more; else the launcher."""
         distributed = self.distributed
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            self.known = distributed.get_rank(), distributed.get_world_size()
-        return self.known or _launched()
+            self.group_place = distributed.get_rank(), distributed.get_world_size()
+        return self.group_place or _launcher_place()
 
     def is_keeping(self) -> bool:
         """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
@@ -217,7 +217,7 @@ class Ranks:
         return True
 
 
-def _launched() -> tuple[int, int]:
+def _launcher_place() -> tuple[int, int]:
     """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
     rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     if rank.isdigit() and size.isdigit() and int(rank) < int(size):

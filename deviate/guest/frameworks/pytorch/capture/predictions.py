@@ -18,7 +18,21 @@ from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Nothing, Pass, Ranks, Sets, named, settled, size_of, weights
+from .passes import (
+    KEYS,
+    OUTPUTS,
+    TRUTH,
+    Batch,
+    Call,
+    Nothing,
+    Pass,
+    Ranks,
+    Sets,
+    arguments_by_name,
+    size_of,
+    to_host,
+    weights,
+)
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -166,21 +180,21 @@ class Predictions:
         of_pass = batch.of_pass
         if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
             return
-        own = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
-        if own is None:
+        scores = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
+        if scores is None:
             return
         if not self.open:
             self.step = self.capture.step()
         is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
         around = self.around.beside(inputs) if batch.value is None else []
-        truth = self.around.truth(batch, named(module, args, kwargs), own, inputs, around)
-        own = self.kinds.choose(module, output, own, truth)
-        keyed = self._input(batch, inputs, truth, own)
-        columns = choices(around, own.shape[0], self.kinds)
-        arrays = {OUTPUTS: own, TRUTH: truth, KEYS: keyed, **columns}
+        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, around)
+        scores = self.kinds.choose(module, output, scores, truth)
+        keyed = self._input(batch, inputs, truth, scores)
+        columns = choices(around, scores.shape[0], self.kinds)
+        arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
         numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._more(module, args, kwargs, output)
-        self.last = Call(module, own, inputs, numbers, more)
+        self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
             self.losses.await_labels(self.last, self._guarded, self._is_traced)
         if is_further:
@@ -196,17 +210,17 @@ class Predictions:
             self._release()
 
     def _more(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        extra_outputs: dict[str, Any] = {}
         was_inside, self.forwards.inside = self.forwards.inside, True
         try:
             for extra in extras:
                 for suffix, tensor in extra(module, args, kwargs, output).items():
-                    found[suffix] = self._take(tensor)
+                    extra_outputs[suffix] = self._take(tensor)
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
         finally:
             self.forwards.inside = was_inside
-        return found
+        return extra_outputs
 
     # ------------------------------------------------------------ whose rows they are
 
@@ -215,22 +229,23 @@ class Predictions:
         if self.last is None or not self.open or self.last not in self.open[-1].calls:
             return None
         output = self.last.output()
-        return self.open[-1] if output is not None and any(shares(output, given) for given in inputs) else None
+        return self.open[-1] if output is not None and any(shares(output, tensor) for tensor in inputs) else None
 
     def _array(self, inputs: list[Any]) -> Batch | None:
-        found = self.origins.array(inputs)
-        if found is not None and self.open and self.open[-1].of_pass.loader is None:
+        batch = self.origins.array(inputs)
+        if batch is not None and self.open and self.open[-1].of_pass.loader is None:
             self.open[-1].forget()
-        return found
+        return batch
 
     def _is_further(self, previous: Call, inputs: list[Any], batch: Batch) -> bool:
         """Whether a model is given what the one before it computed: the two are parts of one."""
         output = previous.output()
-        if output is not None and any(shares(output, given) for given in inputs):
+        if output is not None and any(shares(output, tensor) for tensor in inputs):
             return True
         sizes = {tensor.numel() for tensor in batch.tensors}
         return bool(batch.tensors) and not any(
-            given.numel() in sizes or any(shares(given, own) for own in batch.tensors) for given in inputs
+            tensor.numel() in sizes or any(shares(tensor, batch_tensor) for batch_tensor in batch.tensors)
+            for tensor in inputs
         )
 
     def _input(self, batch: Batch, inputs: list[Any], truth: Any, output: Any) -> Any:
@@ -251,7 +266,7 @@ class Predictions:
         if kind(tensor) not in CODES:
             tensor = tensor.float()
         may_wait = tensor.device.type != "cpu" and self.waiting + size_of(tensor) <= MOST_WAITING
-        return tensor.clone() if may_wait else settled(tensor)
+        return tensor.clone() if may_wait else to_host(tensor)
 
     def _release(self) -> None:
         """Much waits: what can only be an evaluation goes to its sets, and of other inputs the keys are enough.
@@ -275,16 +290,16 @@ class Predictions:
 
     def _moved(self, optimizer: Any) -> None:
         """An optimizer is about to change weights: what was computed for it is training."""
-        known = self.of_optimizers.get(id(optimizer))
-        if known is None or known[0]() is not optimizer:
+        entry = self.of_optimizers.get(id(optimizer))
+        if entry is None or entry[0]() is not optimizer:
             parameter = self.torch.nn.Parameter
             is_of_models = any(
                 self.trained.knows(weight) or isinstance(weight, parameter)
                 for group in optimizer.param_groups
                 for weight in group["params"]
             )
-            known = self.of_optimizers[id(optimizer)] = (weakref.ref(optimizer), is_of_models)
-        if known[1]:
+            entry = self.of_optimizers[id(optimizer)] = (weakref.ref(optimizer), is_of_models)
+        if entry[1]:
             self._train()
 
     def _train(self) -> None:

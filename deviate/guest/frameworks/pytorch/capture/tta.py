@@ -34,15 +34,15 @@ class Augmented:
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """By the name of the augmentation; nothing for what is no batch of images."""
         images = args[0] if args else None
-        own = self.kinds.output(output, None, module)
-        if not self._is_image(images) or own is None:
+        scores = self.kinds.output(output, None, module)
+        if not self._is_image(images) or scores is None:
             reason = "the model is given no batch of images, of batch, channels, height and width, first of all"
             self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), reason)
             return {}
         states = list(self._states())
         try:
             with self.torch.no_grad():
-                return {name: self._mean(name, module, images, own, args[1:], kwargs) for name in self.names}
+                return {name: self._mean(name, module, images, scores, args[1:], kwargs) for name in self.names}
         finally:
             for generator, state in states:
                 generator.set_state(state)
@@ -57,25 +57,25 @@ class Augmented:
             for generator in self.torch.cuda.default_generators:
                 yield generator, generator.get_state()
 
-    def _mean(self, name: str, module: Any, images: Any, own: Any, args: Any, kwargs: Any) -> Any:
+    def _mean(self, name: str, module: Any, images: Any, scores: Any, args: Any, kwargs: Any) -> Any:
         copies = Copies(name, images.shape[2], images.shape[3])
-        total = own.detach().clone()
-        for changed in self._changed(images, copies):
+        total = scores.detach().clone()
+        for changed in self._augment(images, copies):
             total += self.kinds.output(module(changed, *args, **kwargs), images.shape[0], module)
         return total / (1 + len(copies))
 
-    def _changed(self, images: Any, copies: Copies) -> Iterator[Any]:
+    def _augment(self, images: Any, copies: Copies) -> Iterator[Any]:
         """The copies, one after the other, so that memory holds one at a time."""
         flips = [images, images.flip(3)] if copies.is_flipped else [images]
         if not copies.places:
             yield flips[-1]
             return
         for flipped in flips:
-            bordered = self._bordered(flipped, copies.border)
+            bordered = self._add_border(flipped, copies.border)
             for row, column in copies.places:
                 yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
 
-    def _bordered(self, images: Any, border: int) -> Any:
+    def _add_border(self, images: Any, border: int) -> Any:
         """With a border of the darkest value of each channel of each image: what black became is not known here."""
         if not border:
             return images

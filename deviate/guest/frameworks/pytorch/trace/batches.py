@@ -33,21 +33,21 @@ class Batches:
         self.is_traced = is_traced
         self.guarded = guarded
         self.is_seeing = False
-        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.wrappers: list[tuple[Any, str, Any, Any]] = []
         self.yielded: list[tuple[str, Any]] = []
-        self.told: list[Any] = []
+        self.recorded: list[Any] = []
 
     # ------------------------------------------------------------ what is in place
 
     def see(self, is_wanted: bool) -> None:
         """Between two steps: see what loaders and losses have, or do not."""
-        if is_wanted and not self.made:
+        if is_wanted and not self.wrappers:
             self._make()
         if is_wanted != self.is_seeing:
             self.is_seeing = is_wanted
-            for owner, name, original, own in self.made:
-                if is_wanted or getattr(owner, name, None) is own:
-                    setattr(owner, name, own if is_wanted else original)
+            for owner, name, original, wrapper in self.wrappers:
+                if is_wanted or getattr(owner, name, None) is wrapper:
+                    setattr(owner, name, wrapper if is_wanted else original)
 
     def _make(self) -> None:
         torch = self.torch
@@ -55,15 +55,15 @@ class Batches:
             for name in names:
                 original = getattr(owner, name, None)
                 if original is not None:
-                    self.made.append((owner, name, original, self._loss(original)))
+                    self.wrappers.append((owner, name, original, self._loss(original)))
         register = getattr(getattr(torch.jit, "_builtins", None), "_register_builtin", None)
         if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
-            for _, name, _, own in self.made:
-                register(own, "aten::" + name)
+            for _, name, _, wrapper in self.wrappers:
+                register(wrapper, "aten::" + name)
         loader = sys.modules.get("torch.utils.data.dataloader")
         if loader is not None:
             iterator = loader._BaseDataLoaderIter
-            self.made.append((iterator, "__next__", iterator.__next__, self._next(iterator.__next__)))
+            self.wrappers.append((iterator, "__next__", iterator.__next__, self._next(iterator.__next__)))
 
     def _loss(self, original: Any) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
@@ -86,7 +86,7 @@ class Batches:
 
     def _remember(self, batch: Any) -> None:
         """A loader has yielded this."""
-        self.yielded = [(name, weakref.ref(tensor)) for name, tensor in self.tensors.named(batch, TARGET)]
+        self.yielded = [(name, weakref.ref(tensor)) for name, tensor in self.tensors.named_tensors(batch, TARGET)]
 
     def _tell_target(self, target: Any) -> None:
         if self.tensors.readable(target):
@@ -95,25 +95,25 @@ class Batches:
     def record(self, args: Any, kwargs: Any, place: int) -> None:
         """An outermost forward pass begins."""
         for number, value in enumerate(args):
-            for name, tensor in self.tensors.named(value, "%s[%d]" % (INPUT, number) if number else INPUT):
+            for name, tensor in self.tensors.named_tensors(value, "%s[%d]" % (INPUT, number) if number else INPUT):
                 self._record(name, tensor, place)
-        for name, tensor in self.tensors.named(kwargs, INPUT):
+        for name, tensor in self.tensors.named_tensors(kwargs, INPUT):
             self._record(name, tensor, place)
         yielded, self.yielded = self.yielded, []
-        others = [(name, own()) for name, own in yielded]
-        others = [(name, tensor) for name, tensor in others if tensor is not None and self._is_new(tensor)]
-        for name, tensor in others:
-            self._record(TARGET if len(others) == 1 else name, tensor, place)
+        targets = [(name, reference()) for name, reference in yielded]
+        targets = [(name, tensor) for name, tensor in targets if tensor is not None and self._is_new(tensor)]
+        for name, tensor in targets:
+            self._record(TARGET if len(targets) == 1 else name, tensor, place)
 
     def _is_new(self, tensor: Any) -> bool:
         """What was computed is no data; the same data counts once in a step."""
-        return tensor.grad_fn is None and all(own() is not tensor for own in self.told)
+        return tensor.grad_fn is None and all(reference() is not tensor for reference in self.recorded)
 
     def _record(self, name: str, tensor: Any, place: int) -> None:
         if self._is_new(tensor):
-            self.told.append(weakref.ref(tensor))
+            self.recorded.append(weakref.ref(tensor))
             self.tensors.record("batch", name, tensor, place, rows=self.tensors.rows(tensor))
 
     def forget(self) -> None:
         """A step has ended."""
-        self.told = []
+        self.recorded = []

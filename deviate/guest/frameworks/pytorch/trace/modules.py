@@ -33,7 +33,7 @@ class Layers:
         self.root: Root | None = None
         self.last: Any = None
         self.version = -1
-        self.known: tuple[Any, str] = (None, "")
+        self.last_digest: tuple[Any, str] = (None, "")
         self.hook: Hook | None = None
 
     def begin(self, root: Root | None) -> None:
@@ -61,30 +61,30 @@ class Layers:
     def _outputs(self, name: str, output: Any, place: int) -> None:
         if self.tensors.readable(output):
             self.record("module", name, output, place)
-            self._patch(name, output, place)
+            self._hook_gradient(name, output, place)
             return
-        for number, (_, tensor) in enumerate(self.tensors.named(output, name)):
-            own = "%s[%d]" % (name, number) if number else name
-            self.record("module", own, tensor, place)
-            self._patch(own, tensor, place)
+        for number, (_, tensor) in enumerate(self.tensors.named_tensors(output, name)):
+            output_name = "%s[%d]" % (name, number) if number else name
+            self.record("module", output_name, tensor, place)
+            self._hook_gradient(output_name, tensor, place)
 
     def end(self, module: Any, root: Root | None, output: Any, place: int) -> None:
         """An outermost call has ended: its output counts as such already, where it has weights."""
         if root is None:
             self._outputs(type(module).__name__, output, place)
             return
-        for number, (_, tensor) in enumerate(self.tensors.named(output, root.name)):
-            self._patch(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
+        for number, (_, tensor) in enumerate(self.tensors.named_tensors(output, root.name)):
+            self._hook_gradient(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
 
     def record(self, kind: str, name: str, tensor: Any, place: int) -> None:
         """Record an output; one that the module inside has given already is not read again."""
         is_known = self.last is not None and self.last() is tensor and self.version == _version(tensor)
         if not is_known:
-            self.known = self.tensors.digest(tensor)
+            self.last_digest = self.tensors.digest(tensor)
             self.last, self.version, self.hook = weakref.ref(tensor), _version(tensor), None
-        self.tensors.record_digest(kind, name, tensor, *self.known, place)
+        self.tensors.record_digest(kind, name, tensor, *self.last_digest, place)
 
-    def _patch(self, name: str, tensor: Any, place: int) -> None:
+    def _hook_gradient(self, name: str, tensor: Any, place: int) -> None:
         """See the gradient, unless the tensor is a leaf, whose hooks would stay."""
         if not tensor.requires_grad or tensor.grad_fn is None:
             return

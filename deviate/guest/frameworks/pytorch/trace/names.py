@@ -25,12 +25,12 @@ class Names:
 
     def root(self, module: Any) -> Root:
         """The outermost module that was called."""
-        known = self.roots.get(id(module))
-        if known is None or known.reference() is not module:
-            known = self.roots[id(module)] = Root(weak(module, self.roots), module, self._prefix(module))
-        if not known.is_complete:
-            known.is_complete = self._learn(known, module)
-        return known
+        root = self.roots.get(id(module))
+        if root is None or root.reference() is not module:
+            root = self.roots[id(module)] = Root(weak(module, self.roots), module, self._prefix(module))
+        if not root.is_complete:
+            root.is_complete = self._learn(root, module)
+        return root
 
     def _prefix(self, module: Any) -> str:
         if not self.counts:
@@ -39,10 +39,10 @@ class Names:
         name = type(inner(module)).__name__
         while True:
             number = self.counts[name] = self.counts.get(name, 0) + 1
-            own = name if number == 1 else "%s%d" % (name, number)
-            if number == 1 or own not in self.counts:  # a class may be called so
-                self.counts.setdefault(own, 1)
-                return own + "."
+            prefix = name if number == 1 else "%s%d" % (name, number)
+            if number == 1 or prefix not in self.counts:  # a class may be called so
+                self.counts.setdefault(prefix, 1)
+                return prefix + "."
 
     def _learn(self, root: Root, module: Any) -> bool:
         is_complete = True
@@ -55,15 +55,15 @@ class Names:
 
     def of(self, weight: Any) -> str | None:
         """Name of a parameter; None of one that no outermost module has."""
-        known = self.weights.get(id(weight))
-        return known[1] if known is not None and known[0]() is weight else None
+        entry = self.weights.get(id(weight))
+        return entry[1] if entry is not None and entry[0]() is weight else None
 
     def path(self, module: Any, root: Root | None) -> str:
         """Path of a module in the outermost one that is running, or in any that was; else its class."""
         if root is not None:
             return root.path(module)
-        for known in list(self.roots.values()):
-            its = known.paths.get(id(module))
+        for other in list(self.roots.values()):
+            its = other.paths.get(id(module))
             if its is not None and its[0]() is module:
                 return its[1]
         return type(module).__name__
@@ -97,13 +97,13 @@ class Root:
 
     def path(self, module: Any) -> str:
         """Path of a module in this one; the class of one that is no part of it."""
-        known = self.paths.get(id(module))
-        if known is None or known[0]() is not module:
+        entry = self.paths.get(id(module))
+        if entry is None or entry[0]() is not module:
             self._find_paths()
-            known = self.paths.get(id(module))
-            if known is None or known[0]() is not module:
-                known = self.paths[id(module)] = (weak(module, self.paths), self.prefix + type(module).__name__)
-        return known[1]
+            entry = self.paths.get(id(module))
+            if entry is None or entry[0]() is not module:
+                entry = self.paths[id(module)] = (weak(module, self.paths), self.prefix + type(module).__name__)
+        return entry[1]
 
     def _find_paths(self) -> None:
         root = self.reference()
@@ -119,23 +119,23 @@ class Root:
 
     def buffers(self, module: Any) -> Iterator[tuple[str, Any]]:
         """Buffers by name."""
-        for name, own in inner(module).named_buffers():
-            yield self.prefix + name, own
+        for name, tensor in inner(module).named_buffers():
+            yield self.prefix + name, tensor
 
 
-def weak(target: Any, known: dict[int, Any]) -> Any:
+def weak(target: Any, registry: dict[int, Any]) -> Any:
     """A reference to what is known by its id, until it is gone: some programs make new modules in every step."""
     key = id(target)
-    return weakref.ref(target, lambda _: known.pop(key, None))
+    return weakref.ref(target, lambda _: registry.pop(key, None))
 
 
 def inner(module: Any) -> Any:
     """The user's module within what compiles it or spreads it over processes."""
     while type(module).__name__ in WRAPPERS:
-        own = getattr(module, WRAPPERS[type(module).__name__], None)
-        if own is None:
+        wrapped = getattr(module, WRAPPERS[type(module).__name__], None)
+        if wrapped is None:
             break
-        module = own
+        module = wrapped
     return module
 
 

@@ -27,7 +27,9 @@ class States:
         self.trace = context.trace
         self.streams = context.streams
         self.recorder = context.recorder
-        self.known: dict[str, tuple[object, int]] = {name: (state, UNTOUCHED) for name, state in self._shared(set())}
+        self.latest: dict[str, tuple[object, int]] = {
+            name: (state, UNTOUCHED) for name, state in self._shared_states(set())
+        }
 
     def record(self) -> None:
         """A step begins."""
@@ -38,34 +40,34 @@ class States:
             library = PYTHON if bank.library == "random" else bank.library
             for stream in sorted(states):
                 self._tell("%s/%s" % (library, stream), bank.fingerprint(states[stream]), is_seeded=True)
-        for library, state in self._shared(of_streams):
+        for library, state in self._shared_states(of_streams):
             self._tell(library, state, is_seeded=False)
 
-    def _shared(self, told: set[str]) -> Iterator[tuple[str, object]]:
+    def _shared_states(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
         """Generators that no stream routes."""
         modules = sys.modules
-        if "random" in modules and "random" not in told:
+        if "random" in modules and "random" not in seeded:
             yield PYTHON, modules["random"].getstate()
-        if "numpy.random" in modules and "numpy" not in told:
+        if "numpy.random" in modules and "numpy" not in seeded:
             _, key, *rest = modules["numpy.random"].get_state()
             yield "numpy", (key.tobytes(), tuple(rest))
-        if "torch" not in told:
+        if "torch" not in seeded:
             yield "torch", state_bytes(self.torch.default_generator.get_state())
         for name in ACCELERATORS:
             backend: Any = getattr(self.torch, name, None)
             generators = getattr(backend, "default_generators", ())
-            if "torch." + name not in told and generators and backend.is_initialized():
+            if "torch." + name not in seeded and generators and backend.is_initialized():
                 for number, generator in enumerate(generators):
                     yield "torch.%s:%d" % (name, number), state_bytes(generator.get_state())
 
     def _tell(self, name: str, state: object, *, is_seeded: bool) -> None:
         """Most states are what they were: comparing is cheaper than a checksum."""
-        known = self.known.get(name)
-        if known is None and not is_seeded:
-            known = self.known[name] = (state, UNTOUCHED)
-        elif known is None or known[0] != state:
-            known = self.known[name] = (state, _checksum(state))
-        self.trace.record("state", name, known[1])
+        entry = self.latest.get(name)
+        if entry is None and not is_seeded:
+            entry = self.latest[name] = (state, UNTOUCHED)
+        elif entry is None or entry[0] != state:
+            entry = self.latest[name] = (state, _checksum(state))
+        self.trace.record("state", name, entry[1])
 
 
 def _checksum(state: object) -> int:

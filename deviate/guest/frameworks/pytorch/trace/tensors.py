@@ -49,35 +49,35 @@ class Tensors:
     def readable(self, value: Any) -> bool:
         """Whether a value is a tensor with numbers of its own, of a kind that does no more than PyTorch's."""
         cls = type(value)
-        known = self.kinds.get(cls)
-        if known is None:
-            known = self.kinds[cls] = self._is_kind(cls)
-        if not known or value.is_meta or self.functorch_level() is not None or self.tracing_state() is not None:
+        is_plain = self.kinds.get(cls)
+        if is_plain is None:
+            is_plain = self.kinds[cls] = self._is_kind(cls)
+        if not is_plain or value.is_meta or self.functorch_level() is not None or self.tracing_state() is not None:
             return False
         return not getattr(value, "is_nested", False)  # which has no shape
 
     def _is_kind(self, cls: Any) -> bool:
         if not issubclass(cls, self.Tensor) or hasattr(cls, "materialize"):
             return False
-        own = getattr(cls, "__torch_dispatch__", None)
-        return own is getattr(self.Tensor, "__torch_dispatch__", None) or hasattr(cls, "_local_tensor")
+        dispatch = getattr(cls, "__torch_dispatch__", None)
+        return dispatch is getattr(self.Tensor, "__torch_dispatch__", None) or hasattr(cls, "_local_tensor")
 
-    def named(self, value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    def named_tensors(self, value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
         """Tensors in nested tuples, dicts and the like, with their places behind `name`."""
         if isinstance(value, self.Tensor):
             if self.readable(value):
                 yield name, value
         elif depth < DEEPEST and value is not None:
-            for place, own in _parts(value):
-                yield from self.named(own, "%s.%s" % (name, place), depth + 1)
+            for place, part in _parts(value):
+                yield from self.named_tensors(part, "%s.%s" % (name, place), depth + 1)
 
     # ------------------------------------------------------------ what they hold
 
     def digest(self, tensor: Any) -> tuple[Any, str]:
         """Checksum and form; of one on an accelerator what will give it."""
         key = (tensor.dtype, tensor.shape)
-        known = self.forms.get(key) or self._learn(key, tensor)
-        form, start, memory = known
+        entry = self.forms.get(key) or self._learn(key, tensor)
+        form, start, memory = entry
         if memory is not None and tensor.layout is self.strided and tensor.is_cpu and self._is_bare(tensor):
             return crc32(memory.from_address(tensor.data_ptr()), start), form
         return self._slowly(tensor, form, start)
@@ -93,8 +93,8 @@ class Tensors:
     def _learn(self, key: Any, tensor: Any) -> tuple[str, int, Any]:
         form = form_of(tensor)
         size = tensor.numel() * tensor.element_size() if tensor.layout is self.strided else 0
-        known = self.forms[key] = (form, crc32(form.encode("ascii")), ctypes.c_ubyte * size if size else None)
-        return known
+        entry = self.forms[key] = (form, crc32(form.encode("ascii")), ctypes.c_ubyte * size if size else None)
+        return entry
 
     def _slowly(self, tensor: Any, form: str, start: int) -> tuple[Any, str]:
         with Quiet(self):
@@ -256,8 +256,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
         for key in list(value.keys()):
             yield str(key), value[key]
     elif isinstance(value, (tuple, list)):
-        for place, own in enumerate(value):
-            yield str(place), own
+        for place, part in enumerate(value):
+            yield str(place), part
     elif hasattr(type(value), "__dataclass_fields__"):
         for field in type(value).__dataclass_fields__:
             yield field, getattr(value, field, None)

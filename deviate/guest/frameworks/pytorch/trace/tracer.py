@@ -79,12 +79,12 @@ class Tracer:
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
-        self.told: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.is_due = False
         self.is_awaited = False
         self.place = -1
         self.running: list[int] = []
-        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.wrappers: list[tuple[Any, str, Any, Any]] = []
         self.handles: list[Any] = []
 
     # ------------------------------------------------------------ what is in place
@@ -110,24 +110,24 @@ class Tracer:
 
     def _look_away(self) -> None:
         """Leave all as it was."""
-        for owner, name, original, own in self.made:
-            if getattr(owner, name, None) is own:
+        for owner, name, original, wrapper in self.wrappers:
+            if getattr(owner, name, None) is wrapper:
                 setattr(owner, name, original)
         for handle in self.handles:
             handle.remove()
-        self.made, self.handles = [], []
+        self.wrappers, self.handles = [], []
 
-    def _put_in(self, owner: Any, name: str, original: Any, own: Any) -> None:
-        self.made.append((owner, name, original, own))
-        setattr(owner, name, own)
+    def _put_in(self, owner: Any, name: str, original: Any, wrapper: Any) -> None:
+        self.wrappers.append((owner, name, original, wrapper))
+        setattr(owner, name, wrapper)
 
     def _see_steps(self, optimizer: Any) -> None:
         """In PyTorch 1, which has no such hooks: every optimizer has its step wrapped by this function."""
         make = optimizer._hook_for_profile
 
-        def hook_for_profile(own: Any) -> None:
-            make(own)
-            cls = type(own)
+        def hook_for_profile(optimizer_instance: Any) -> None:
+            make(optimizer_instance)
+            cls = type(optimizer_instance)
             step = cls.step
             if getattr(step, "__deviate__", False):
                 return
@@ -171,7 +171,7 @@ class Tracer:
                 self.states.record()
 
     def _has_optimizer(self) -> bool:
-        return any(own() is not None for own in self.optimizers)
+        return any(reference() is not None for reference in self.optimizers)
 
     def end_awaited(self) -> None:
         """Whatever was to be done with the gradients has been done."""
@@ -228,7 +228,7 @@ class Tracer:
         place = self.trace.place(frame)
         root = self.names.root(module) if has_weights else None
         if root is not None:
-            for name, tensor in self.tensors.named(output, "output"):
+            for name, tensor in self.tensors.named_tensors(output, "output"):
                 self.layers.record("forward", name, tensor, place)
         if self.level >= MODULES:
             self.layers.end(module, root, output, place)
@@ -257,18 +257,18 @@ class Tracer:
     # ------------------------------------------------------------ calls of optimizers
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        own = id(optimizer)
+        key = id(optimizer)
         if self.is_traced():
-            if own in self.running:  # an earlier step of it ended in an exception
-                del self.running[self.running.index(own) :]
-            self.running.append(own)
+            if key in self.running:  # an earlier step of it ended in an exception
+                del self.running[self.running.index(key) :]
+            self.running.append(key)
             if self.level >= STEPS and len(self.running) == 1 and not _has_closure(args, kwargs):
                 self.guarded("gradients", self.begin_update, optimizer, _getframe(1))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        own = id(optimizer)
-        if own in self.running and self.is_traced():
-            del self.running[self.running.index(own) :]
+        key = id(optimizer)
+        if key in self.running and self.is_traced():
+            del self.running[self.running.index(key) :]
             if not self.running:
                 has_closure = _has_closure(args, kwargs)
                 self.guarded("an update", self.end_update, optimizer, has_closure, _getframe(1))
@@ -289,11 +289,11 @@ class Tracer:
 
     def _tell_others(self) -> None:
         """Weights that optimizers have and no outermost module had, before their first update."""
-        for own in self.optimizers:
-            optimizer = own()
-            if optimizer is not None and optimizer not in self.told:
-                self.told.add(optimizer)
-                for name, weight in self._optimized(optimizer):
+        for reference in self.optimizers:
+            optimizer = reference()
+            if optimizer is not None and optimizer not in self.recorded:
+                self.recorded.add(optimizer)
+                for name, weight in self._optimized_weights(optimizer):
                     if self.names.of(weight) is None and self.tensors.readable(weight):
                         self.tensors.record("weights", name, weight)
 
@@ -328,15 +328,15 @@ class Tracer:
         """An optimizer that has its gradients begins its step; told where gradients are recorded."""
         self._begin_step()
         self.place = self.trace.place(frame)
-        self._record_gradients(self._optimized(optimizer))
+        self._record_gradients(self._optimized_weights(optimizer))
 
     def end_update(self, optimizer: Any, has_closure: bool, frame: FrameType) -> None:
         """The outermost step of an optimizer has ended."""
         if self.level >= STEPS:
             place = self.trace.place(frame)
             if has_closure:  # which has computed the gradients meanwhile
-                self._record_gradients(self._optimized(optimizer))
-            for name, weight in self._optimized(optimizer):
+                self._record_gradients(self._optimized_weights(optimizer))
+            for name, weight in self._optimized_weights(optimizer):
                 if self.tensors.readable(weight):
                     self.tensors.record("update", name, weight, place)
             self._record_buffers(place)
@@ -345,7 +345,7 @@ class Tracer:
         else:
             self._end_step()
 
-    def _optimized(self, optimizer: Any) -> list[tuple[str, Any]]:
+    def _optimized_weights(self, optimizer: Any) -> list[tuple[str, Any]]:
         """What an optimizer changes, by name."""
         return [
             (self.names.of(weight) or "optimizer.%d.%d" % (number, place), weight)
@@ -376,4 +376,4 @@ class Tracer:
 
 def _has_closure(args: Any, kwargs: Any) -> bool:
     """Whether an optimizer computes the loss itself: the arguments are those of its step, with itself or without."""
-    return any(callable(own) for own in (*args[1:2], kwargs.get("closure")))
+    return any(callable(argument) for argument in (*args[1:2], kwargs.get("closure")))

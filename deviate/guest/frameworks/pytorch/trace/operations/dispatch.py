@@ -61,7 +61,7 @@ class Operations:
         self.lines = Lines(torch, context.trace, self.running.path)
         self.results = Results(context.trace, tensors)
         self.unwritten = Unwritten(torch)
-        self.known: dict[Any, Operation] = {}
+        self.operations: dict[Any, Operation] = {}
         self.is_on = False
         self.is_refused = False
         self.thread = 0
@@ -112,7 +112,7 @@ class Operations:
     def _put_in(self) -> None:
         self.is_on = True
         self.thread = get_ident()
-        stack = self._popped()
+        stack = self._pop_modes()
         self.modes._push_mode(self.mode)
         self._push(stack)
         self.running.put_in()
@@ -122,19 +122,19 @@ class Operations:
         """Of the stack of the thread that trains; in another one, such as after a fork, it does nothing from now on."""
         self.is_on = False
         if self.thread == get_ident():
-            self._push(self._popped())
+            self._push(self._pop_modes())
             self.running.take_out()
             self.apart.take_out()
         self.lines.forget()
         self.unwritten.forget()
 
-    def _popped(self) -> list[Any]:
+    def _pop_modes(self) -> list[Any]:
         """The modes but ours, the innermost first, none of which is on the stack any more."""
         size = self.torch._C._len_torch_dispatch_stack
-        found = []
+        popped = []
         while size():
-            found.append(self.modes._pop_mode())
-        return [mode for mode in reversed(found) if mode is not self.mode]
+            popped.append(self.modes._pop_mode())
+        return [mode for mode in reversed(popped) if mode is not self.mode]
 
     def _push(self, stack: Sequence[Any]) -> None:
         for mode in stack:
@@ -155,7 +155,7 @@ class Operations:
         return cls()
 
     def _dispatcher(self) -> Any:
-        known, unwritten = self.known, self.unwritten
+        operations, unwritten = self.operations, self.unwritten
         plain = getattr(self.torch.Tensor, "__torch_dispatch__", None)
 
         def __torch_dispatch__(  # noqa: N807
@@ -169,9 +169,9 @@ class Operations:
                     if cls.__module__.startswith(SHAPES):
                         return func(*args, **kwargs)  # a mode within ours answers, with shapes alone
                     return NotImplemented  # its own dispatch takes the operation apart, and we see the parts
-            operation = known.get(func)
+            operation = operations.get(func)
             if operation is None:
-                operation = known[func] = Operation(func)
+                operation = operations[func] = Operation(func)
             before = None
             if unwritten.marks or operation.is_special:
                 before = self._before(operation, args, kwargs)
@@ -206,24 +206,24 @@ class Operations:
             return
         if operation.is_apart:
             self.apart.saw(lines.number())
-        found = lines.find(frame)
-        made = self.results.given(operation, output, args, kwargs)
+        origin = lines.find(frame)
+        outputs = self.results.outputs(operation, output, args, kwargs)
         is_raw = False
         if operation.is_allocation:
-            unwritten.allocated(made)
+            unwritten.allocated(outputs)
             is_raw = True
         elif operation.is_growing:
             unwritten.grown(args, before)
             is_raw = True
         elif unwritten.marks:
-            unwritten.written(operation, made, args, kwargs)
-            is_raw = any(unwritten.is_raw(it) for it in made)
+            unwritten.written(operation, outputs, args, kwargs)
+            is_raw = any(unwritten.is_raw(output) for output in outputs)
         if operation.sent is not None:
             if before is not None:
-                self.results.record_sent(operation, before, found)
+                self.results.record_sent(operation, before, origin)
         else:
             reads = before if type(before) is str else ""
-            self.results.record(operation, made, found, reads=reads, is_raw=is_raw)
+            self.results.record(operation, outputs, origin, reads=reads, is_raw=is_raw)
 
 
 def _has_compiled() -> bool:

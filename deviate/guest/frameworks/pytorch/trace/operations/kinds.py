@@ -85,15 +85,21 @@ class Operation:
         self.returns_nothing = False
         self.is_silent = False
         if schema is not None:
-            self._read(schema, space)
+            self._read_schema(schema, space)
         self.is_special = self.sent is not None or self.is_growing
 
-    def _read(self, schema: Any, space: str) -> None:
-        arguments = [(n, it.name, it) for n, it in enumerate(schema.arguments) if "Tensor" in str(it.type)]
+    def _read_schema(self, schema: Any, space: str) -> None:
+        arguments = [
+            (n, argument.name, argument)
+            for n, argument in enumerate(schema.arguments)
+            if "Tensor" in str(argument.type)
+        ]
         self.returns_nothing = not schema.returns
-        self.writes = tuple((n, name) for n, name, it in arguments if _is_written(it))
-        gives_tensors = any("Tensor" in str(it.type) for it in schema.returns)
-        is_view = any(it.alias_info is not None and not it.alias_info.is_write for it in schema.returns)
+        self.writes = tuple((n, name) for n, name, argument in arguments if _is_written(argument))
+        gives_tensors = any("Tensor" in str(returned.type) for returned in schema.returns)
+        is_view = any(
+            returned.alias_info is not None and not returned.alias_info.is_write for returned in schema.returns
+        )
         is_view = (is_view and self.base not in FRESH) or self.base in SHARING
         self.is_silent = is_view or self.base in HEADS_ONLY or not (gives_tensors or self.writes)
         if space in COLLECTIVE and self.base not in WAITING:
@@ -105,8 +111,8 @@ class Operation:
             fills = self.base in FILLING
             self.reads = tuple(
                 (n, name)
-                for n, name, it in arguments
-                if not (_is_written(it) and (fills or getattr(it, "is_out", False)))
+                for n, name, argument in arguments
+                if not (_is_written(argument) and (fills or getattr(argument, "is_out", False)))
             )
 
     def _asks_for_shapes(self) -> bool:
@@ -114,7 +120,7 @@ class Operation:
         return self.is_allocation or base in GROWING or base.endswith("_like") or base.startswith("new_")
 
 
-def given(arguments: tuple[Argument, ...], args: Any, kwargs: Any) -> Iterator[Any]:
+def argument_tensors(arguments: tuple[Argument, ...], args: Any, kwargs: Any) -> Iterator[Any]:
     """The tensors that a call has for these arguments, in order, those in lists one by one."""
     for position, name in arguments:
         value = args[position] if position < len(args) else (kwargs or {}).get(name)
@@ -124,8 +130,8 @@ def given(arguments: tuple[Argument, ...], args: Any, kwargs: Any) -> Iterator[A
 def tensors_in(value: Any) -> Iterator[Any]:
     """The tensors in a value, in lists and lists of lists too."""
     if isinstance(value, (list, tuple)):
-        for it in value:
-            yield from tensors_in(it)
+        for item in value:
+            yield from tensors_in(item)
     elif hasattr(value, "untyped_storage") or hasattr(value, "data_ptr"):
         yield value
 

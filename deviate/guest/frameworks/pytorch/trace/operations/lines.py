@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .....trace import Trace
 
-    Found = tuple[int, str, int]
+    Origin = tuple[int, str, int]
     """Number of the place, path of the module, and number of the place that called the backward pass, -2 outside."""
 
 PROJECT, ENGINE, ELSEWHERE = 1, 2, 0
@@ -46,28 +46,28 @@ class Lines:
         self.engines = NEWER if hasattr(graph, "_engine_run_backward") else OLDER
         self.codes: dict[int, tuple[CodeType, int]] = {}
         self.places: dict[tuple[int, int], int] = {}
-        self.made: dict[int, tuple[int, str]] = {}
+        self.makers: dict[int, tuple[int, str]] = {}
         self.called: dict[int, int] = {}
         self.last = -1
         self.thread = main_thread().ident
 
     def forget(self) -> None:
         """What was remembered of nodes."""
-        self.made.clear()
+        self.makers.clear()
         self.called.clear()
 
     def has_node(self) -> bool:
         """Whether nodes were made since the last operation."""
         return bool(self.number() != self.last)
 
-    def find(self, frame: FrameType | None) -> Found:
+    def find(self, frame: FrameType | None) -> Origin:
         """Of an operation that `frame` asked for, and that was just carried out."""
         place, called = self._nearest(frame), FORWARD
         task = self.task()
         if task == -1:
             module = self.path()
         else:
-            called = self._called(task, frame)
+            called = self._caller_place(task, frame)
             line, module = self._origin(called)
             module = self.path() or module  # one that runs is computed anew
             if place < 0:
@@ -75,32 +75,32 @@ class Lines:
         number = self.number()
         if number != self.last:
             self.last = number
-            if len(self.made) > MOST:
-                self.made.clear()
+            if len(self.makers) > MOST:
+                self.makers.clear()
             if number:
-                self.made.setdefault(number - 1, (place, module))
+                self.makers.setdefault(number - 1, (place, module))
         return place, module, called
 
-    def note(self, first: int, found: Found) -> None:
+    def note(self, first: int, origin: Origin) -> None:
         """The nodes from this number on were made by what was just found, which was carried out as one."""
         for number in range(first, min(self.number(), first + MOST)):
-            self.made.setdefault(number, found[:2])
+            self.makers.setdefault(number, origin[:2])
 
     def _nearest(self, frame: FrameType | None) -> int:
         """The nearest place in the project within the backward pass, if one is running; else negative."""
         codes = self.codes
         while frame is not None:
             code = frame.f_code
-            known = codes.get(id(code))
-            if known is None:
-                known = codes[id(code)] = (code, self._kind(code))
-            if known[1] == PROJECT:
+            entry = codes.get(id(code))
+            if entry is None:
+                entry = codes[id(code)] = (code, self._kind(code))
+            if entry[1] == PROJECT:
                 key = (id(code), frame.f_lasti)
                 place = self.places.get(key)
                 if place is None:
                     place = self.places[key] = self.trace.place(frame)
                 return place
-            if known[1] == ENGINE:
+            if entry[1] == ENGINE:
                 return -1
             frame = frame.f_back
         return -1
@@ -109,7 +109,11 @@ class Lines:
         if self.trace.project.place(code) is not None:
             return ELSEWHERE if code.co_name in HANDLERS else PROJECT
         name = code.co_filename.replace("\\", "/")
-        return ENGINE if any(code.co_name == it and name.endswith(file) for file, it in self.engines) else ELSEWHERE
+        return (
+            ENGINE
+            if any(code.co_name == function and name.endswith(file) for file, function in self.engines)
+            else ELSEWHERE
+        )
 
     def _origin(self, called: int) -> tuple[int, str]:
         """Line and module that made the node that runs."""
@@ -118,12 +122,12 @@ class Lines:
             return called, ""
         number = node._sequence_nr()
         for below in range(NEAREST):
-            found = self.made.get(number - below)
-            if found is not None:
-                return found
+            maker = self.makers.get(number - below)
+            if maker is not None:
+                return maker
         return called, ""
 
-    def _called(self, task: int, frame: FrameType | None) -> int:
+    def _caller_place(self, task: int, frame: FrameType | None) -> int:
         """Place from which the backward pass was called; on an accelerator it runs in a thread of its own."""
         place = self.called.get(task)
         if place is None:

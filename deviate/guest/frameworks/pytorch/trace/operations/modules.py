@@ -22,11 +22,11 @@ class Running:
         self.layers = layers
         self.stack: list[tuple[Any, int]] = []
         self.original: Any = None
-        self.made: Any = None
+        self.wrapper: Any = None
 
     def put_in(self) -> None:
         """Follow the calls of modules."""
-        if self.made is not None:
+        if self.wrapper is not None:
             return
         original, stack, thread, task = self.module.__call__, self.stack, get_ident(), self.task
 
@@ -40,12 +40,12 @@ class Running:
                 stack.pop()
 
         self.original = original
-        self.module.__call__ = self.made = wraps_like(__call__, original)
+        self.module.__call__ = self.wrapper = wraps_like(__call__, original)
 
     def take_out(self) -> None:
-        if self.made is not None and self.module.__call__ is self.made:
+        if self.wrapper is not None and self.module.__call__ is self.wrapper:
             self.module.__call__ = self.original
-            self.made = None
+            self.wrapper = None
 
     def path(self) -> str:
         """Path of the innermost; empty where none is running, or none that the backward pass at work has called."""

@@ -73,9 +73,9 @@ class Apart:
         self.keys = count()
         self.slices: dict[int, None] = {}
         self.running: dict[int, tuple[int, int]] = {}
-        self.known: dict[str, Operation] = {}
+        self.operations: dict[str, Operation] = {}
         self.original: Any = None
-        self.made: Any = None
+        self.wrapper: Any = None
 
     def is_alone(self) -> bool:
         """Whether ours is the one mode of this thread."""
@@ -141,26 +141,26 @@ class Apart:
         elif self.size():
             self.running.pop(get_ident(), None)
 
-    def _after(self, key: int, name: str, given: Any, gradients: Any) -> None:
-        own, number = self.running.get(get_ident(), (-1, 0))
-        if own != key:
+    def _after(self, key: int, name: str, results: Any, gradients: Any) -> None:
+        running_key, number = self.running.get(get_ident(), (-1, 0))
+        if running_key != key:
             return
         del self.running[get_ident()]
         try:
-            self._record(name, given, number, _getframe())
+            self._record(name, results, number, _getframe())
         finally:
             self.push(self.mode)
 
-    def _record(self, name: str, given: Any, number: int, frame: FrameType) -> None:
+    def _record(self, name: str, results: Any, number: int, frame: FrameType) -> None:
         """Record what was carried out as one; nodes that it made have this number, or later ones."""
         try:
-            operation = self.known.get(name)
+            operation = self.operations.get(name)
             if operation is None:
-                operation = self.known[name] = Operation(name)
-            found = self.lines.find(frame)
-            self.lines.note(number, found)
-            made = self.results.given(operation, given, (), {})
-            self.results.record(operation, made, found, reads="", is_raw=False)
+                operation = self.operations[name] = Operation(name)
+            origin = self.lines.find(frame)
+            self.lines.note(number, origin)
+            outputs = self.results.outputs(operation, results, (), {})
+            self.results.record(operation, outputs, origin, reads="", is_raw=False)
         except Exception as error:
             self.fault("operation %s" % name, error)
 
@@ -169,7 +169,7 @@ class Apart:
     def put_in(self) -> None:
         """Be there when a loss is computed, whose own formula is another one."""
         owner = self.torch._C._nn
-        if self.made is not None or not hasattr(owner, LOSS):
+        if self.wrapper is not None or not hasattr(owner, LOSS):
             return
         original = getattr(owner, LOSS)
 
@@ -185,17 +185,17 @@ class Apart:
             finally:
                 self.push(self.mode)
 
-        self.original, self.made = original, wraps_like(loss, original)
-        setattr(owner, LOSS, self.made)
+        self.original, self.wrapper = original, wraps_like(loss, original)
+        setattr(owner, LOSS, self.wrapper)
         register = getattr(getattr(self.torch.jit, "_builtins", None), "_register_builtin", None)
         if register is not None:  # to the compiler of torch.jit, which learns the originals here, it is the same
-            register(self.made, "aten::" + LOSS)
+            register(self.wrapper, "aten::" + LOSS)
 
     def take_out(self) -> None:
         """Leave the loss as it was, and forget what was remembered of nodes."""
-        if self.made is not None and getattr(self.torch._C._nn, LOSS) is self.made:
+        if self.wrapper is not None and getattr(self.torch._C._nn, LOSS) is self.wrapper:
             setattr(self.torch._C._nn, LOSS, self.original)
-            self.made = None
+            self.wrapper = None
         self.slices.clear()
         self.running.clear()
 

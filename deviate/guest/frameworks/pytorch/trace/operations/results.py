@@ -6,7 +6,7 @@ from functools import partial
 from zlib import crc32
 
 from ..tensors import form_of, has_sums
-from .kinds import Operation, given, tensors_in
+from .kinds import Operation, argument_tensors, tensors_in
 from .lines import FORWARD
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .....hashing import Array
     from .....trace import Trace
     from ..tensors import Tensors
-    from .lines import Found
+    from .lines import Origin
 
     Summary = tuple[Any, str, Sequence[Any]]
     """Checksum, or what will give it; form; and the tensors themselves."""
@@ -35,79 +35,81 @@ class Results:
 
     def sent(self, operation: Operation, args: Any, kwargs: Any) -> Summary:
         """What a collective operation sends; what comes of it is there only when the program has waited for it."""
-        found = [it for it in given(operation.sent or (), args, kwargs) if self.tensors.readable(it)]
-        return self._summary(found, is_raw=False)
+        sent = [
+            tensor for tensor in argument_tensors(operation.sent or (), args, kwargs) if self.tensors.readable(tensor)
+        ]
+        return self._summary(sent, is_raw=False)
 
-    def given(self, operation: Operation, output: Any, args: Any, kwargs: Any) -> Sequence[Any]:
+    def outputs(self, operation: Operation, output: Any, args: Any, kwargs: Any) -> Sequence[Any]:
         """What an operation has made: its outputs, or what it wrote where it gives nothing."""
         readable = self.tensors.readable
         if readable(output):
             return (output,)
         if operation.returns_nothing:
-            output = tuple(given(operation.writes, args, kwargs))
+            output = tuple(argument_tensors(operation.writes, args, kwargs))
         elif operation.left_over and isinstance(output, (tuple, list)):
-            output = [it for place, it in enumerate(output) if place not in operation.left_over]
-        return [it for it in tensors_in(output) if readable(it)]
+            output = [part for place, part in enumerate(output) if place not in operation.left_over]
+        return [tensor for tensor in tensors_in(output) if readable(tensor)]
 
-    def record(self, operation: Operation, made: Sequence[Any], found: Found, *, reads: str, is_raw: bool) -> None:
+    def record(self, operation: Operation, outputs: Sequence[Any], origin: Origin, *, reads: str, is_raw: bool) -> None:
         """Record what an operation has made.
 
         Args:
             reads: what it read that nothing had written, in words; empty where there was nothing of the kind.
             is_raw: whether what it made is such memory in its turn, which is not compared.
         """
-        more = self._more(found)
+        more = self._more(origin)
         if reads:
             more["reads"] = reads
-        if len(made) == 1 and not is_raw:
-            digest, form = self.tensors.digest(made[0])
-            self.tensors.record_digest(KIND, operation.name, made[0], digest, form, found[0], **more)
-        elif made:
-            self._record(operation, self._summary(made, is_raw=is_raw), found, more)
+        if len(outputs) == 1 and not is_raw:
+            digest, form = self.tensors.digest(outputs[0])
+            self.tensors.record_digest(KIND, operation.name, outputs[0], digest, form, origin[0], **more)
+        elif outputs:
+            self._record(operation, self._summary(outputs, is_raw=is_raw), origin, more)
 
-    def record_sent(self, operation: Operation, sent: Summary, found: Found) -> None:
+    def record_sent(self, operation: Operation, sent: Summary, origin: Origin) -> None:
         """Record a collective operation."""
-        self._record(operation, sent, found, {**self._more(found), "collective": True})
+        self._record(operation, sent, origin, {**self._more(origin), "collective": True})
 
-    def _record(self, operation: Operation, summary: Summary, found: Found, more: dict[str, Any]) -> None:
-        digest, form, made = summary
-        if len(made) > 1:
-            more["outputs"] = len(made)
+    def _record(self, operation: Operation, summary: Summary, origin: Origin, more: dict[str, Any]) -> None:
+        digest, form, outputs = summary
+        if len(outputs) > 1:
+            more["outputs"] = len(outputs)
         if self.trace.has_sums and digest is not None:
-            sums = [self.tensors.sums(it) for it in made if has_sums(it)]
+            sums = [self.tensors.sums(tensor) for tensor in outputs if has_sums(tensor)]
             more["sums"] = [sum(column) for column in zip(*sums)] or [0.0, 0.0]
-        self.trace.record(KIND, operation.name, digest, form, found[0], self._giver(made), **more)
+        self.trace.record(KIND, operation.name, digest, form, origin[0], self._giver(outputs), **more)
 
-    def _more(self, found: Found) -> dict[str, Any]:
-        _, module, called = found
+    def _more(self, origin: Origin) -> dict[str, Any]:
+        _, module, called = origin
         more: dict[str, Any] = {"module": module} if module else {}
         if called != FORWARD:
             more["backward"] = True
             more["called"] = called
         return more
 
-    def _summary(self, made: Sequence[Any], *, is_raw: bool) -> Summary:
+    def _summary(self, tensors: Sequence[Any], *, is_raw: bool) -> Summary:
         """One checksum and one form for all of them."""
-        if is_raw or not made:
-            forms = [form_of(it) for it in made]
-            return None, _joined(forms), made
-        told = [self.tensors.digest(it) for it in made]
-        form = _joined([form for _, form in told])
-        digests = [digest for digest, _ in told]
-        if any(callable(it) for it in digests):
-            return partial(_later, digests), form, made
-        return _combined(digests), form, made
+        if is_raw or not tensors:
+            forms = [form_of(tensor) for tensor in tensors]
+            return None, _join_forms(forms), tensors
+        summaries = [self.tensors.digest(tensor) for tensor in tensors]
+        form = _join_forms([form for _, form in summaries])
+        digests = [digest for digest, _ in summaries]
+        if any(callable(digest) for digest in digests):
+            return partial(_later, digests), form, tensors
+        return _combine(digests), form, tensors
 
-    def _giver(self, made: Sequence[Any]) -> Callable[[], Array] | None:
-        return partial(_one_behind_the_other, self.tensors, made) if made else None
+    def _giver(self, tensors: Sequence[Any]) -> Callable[[], Array] | None:
+        return partial(_one_behind_the_other, self.tensors, tensors) if tensors else None
 
 
-def _joined(forms: Sequence[str]) -> str:
+def _join_forms(forms: Sequence[str]) -> str:
     rest = len(forms) - SHOWN
     return " ".join(forms[:SHOWN]) + (" and %d more" % rest if rest > 0 else "")
 
 
-def _combined(digests: Sequence[Any]) -> int | None:
+def _combine(digests: Sequence[Any]) -> int | None:
     if None in digests:
         return None
     return digests[0] if len(digests) == 1 else crc32(repr(list(digests)).encode("ascii"))
@@ -115,13 +117,13 @@ def _combined(digests: Sequence[Any]) -> int | None:
 
 def _later(digests: Sequence[Any]) -> tuple[int | None, dict[str, object]]:
     """Of tensors on accelerators, whose checksums have been fetched meanwhile."""
-    return _combined([it()[0] if callable(it) else it for it in digests]), {}
+    return _combine([digest()[0] if callable(digest) else digest for digest in digests]), {}
 
 
-def _one_behind_the_other(tensors: Tensors, made: Sequence[Any]) -> Array:
+def _one_behind_the_other(tensors: Tensors, parts: Sequence[Any]) -> Array:
     """The numbers of several tensors as one array; of the first alone where they are of several types."""
-    arrays: list[Array] = [tensors.array(it) for it in made]
-    if len({it[0] for it in arrays}) > 1 or len(arrays) == 1:
+    arrays: list[Array] = [tensors.array(tensor) for tensor in parts]
+    if len({array[0] for array in arrays}) > 1 or len(arrays) == 1:
         return arrays[0]
     total = 0
     for _, its, _ in arrays:
@@ -129,4 +131,4 @@ def _one_behind_the_other(tensors: Tensors, made: Sequence[Any]) -> Array:
         for length in its:
             size *= length
         total += size
-    return arrays[0][0], (total,), b"".join(it[2] for it in arrays)
+    return arrays[0][0], (total,), b"".join(array[2] for array in arrays)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .kinds import COPYING, SCATTERING, Operation, given
+from .kinds import COPYING, SCATTERING, Operation, argument_tensors
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class Unwritten:
 
     def read(self, operation: Operation, args: Any, kwargs: Any) -> str:
         """What an operation is about to read that nothing has written: WHOLLY, PARTLY or nothing."""
-        found = ""
+        answer = ""
         if operation.base in COPYING:
-            return found
-        for tensor in given(operation.reads, args, kwargs):
+            return answer
+        for tensor in argument_tensors(operation.reads, args, kwargs):
             mark = self._of(tensor)
             part = None if mark is None or not tensor.numel() else mark.part(tensor)
             if part is None:
@@ -51,8 +51,8 @@ class Unwritten:
             if not bool(part.any()):
                 return WHOLLY
             if not bool(part.all()):
-                found = PARTLY
-        return found
+                answer = PARTLY
+        return answer
 
     def size(self, args: Any) -> int:
         """Bytes of the memory of a tensor that is about to grow."""
@@ -68,13 +68,13 @@ class Unwritten:
             if mark.is_told_apart and old:
                 mark.mask()[:old] = True if before is None else before.mask()[:old]
 
-    def written(self, operation: Operation, made: Sequence[Any], args: Any, kwargs: Any) -> None:
+    def written(self, operation: Operation, outputs: Sequence[Any], args: Any, kwargs: Any) -> None:
         """An operation was carried out, and has made tensors."""
         if operation.base in COPYING:
-            for target in made[:1]:
+            for target in outputs[:1]:
                 self._copy(args[1] if operation.base == "copy_" else args[0], target)
             return
-        for tensor in given(operation.writes, args, kwargs):
+        for tensor in argument_tensors(operation.writes, args, kwargs):
             mark = self._of(tensor)
             if mark is None:
                 continue
@@ -85,8 +85,8 @@ class Unwritten:
 
     def _copy(self, source: Any, target: Any) -> None:
         """What nothing had written is as unknown in a copy."""
-        known, mark = self._of(source), self._of(target)
-        part = None if known is None else known.part(source)
+        source_mark, mark = self._of(source), self._of(target)
+        part = None if source_mark is None else source_mark.part(source)
         if part is None or bool(part.all()):
             if mark is not None:
                 self._write(mark, target)
@@ -95,9 +95,9 @@ class Unwritten:
             mark = self._mark(target)
             if mark.is_told_apart:
                 mark.mask().fill_(True)
-        own = mark.part(target)
-        if own is not None:
-            own.copy_(part)
+        target_part = mark.part(target)
+        if target_part is not None:
+            target_part.copy_(part)
 
     def is_raw(self, tensor: Any) -> bool:
         """Whether a part of a tensor is memory that nothing has written."""
