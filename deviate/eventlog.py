@@ -2,61 +2,45 @@
 
 Standard library only and Python 3.8, for this file travels into the user's process with the guest.
 
-One event is one line of strict JSON: an array whose first item names its kind. Floats are written in their shortest
-form that reads back to the same bits; NaN and infinities are the strings "nan", "inf", "-inf". A file has one writer,
-grows only at its end, and may end in a torn line. Its name ends in CUT when the disk did not take all of it.
+One event is one line of strict JSON: an array of the name of its kind and the fields of that kind, which are declared
+below. Floats are written in their shortest form that reads back to the same bits; NaN and infinities are the strings
+"nan", "inf", "-inf". A file has one writer, grows only at its end, and may end in a torn line. Its name ends in CUT
+when the disk did not take all of it.
 
-    ["start", schema, {facts}]               first line: pid, ppid, rank, python, time (seconds since the epoch)
-    ["path", id, [[file, line], ...]]        a way to a site, outermost frame first, the site's own frame left out
-    ["value", site, path, loops, seconds, value, label]
-                                             loops: [loop, step, loop, step, ...], outermost first
-    ["named", name, path, loops, seconds, value]
-                                             a value that a managed framework or `deviate.log` reports by name
-    ["step", loop, step, seconds]            the main loop begins its step
-    ["seed", call, value, file, line, action]
-                                             what the script asked for; action "replaced": by a seed of a stream;
-                                             "kept": by this variant; "fixed": by every variant, for deviate does not
-                                             vary what it seeds
-    ["control", factor, call, value, file, line, action]
-                                             action "set": by the guest; "overridden": a call of the script's that
-                                             would have undone it, at that place
-    ["draws", library, [stream, ...]]        last thing of all: the streams from which numbers were drawn
-    ["drawn", call, stream, file, line]      a draw outside of the main loop: what for, and where the project asked
-    ["uncontrolled", what, file, line]       drawn or chosen beyond all control (file may be "")
-    ["operation", name, file, line]          used though it has no deterministic version
-    ["weights", moment, framework, digest, n_parameters]
-                                             SHA-256 of the weights; moment: "loop" (the main loop ended) or "exit"
-    ["evaluation", framework, digest, n_examples, evidence]
-                                             hash of the examples of the first evaluation, whatever their order;
-                                             evidence that they are examples: "loader", "labels" (`evaluate`,
-                                             `score`), "repeated" (the next evaluation was given the same), "names"
-                                             (then `framework` is the names of the arrays), or none, "inputs"
-    ["flip", framework, parameter, [index, ...], before, after]
-                                             one bit of one weight, before the first training step
-    ["artifact", kind, name, step, framework, file, n]
-                                             a whole file below artifacts/; "predictions": name is that of the set, n
-                                             its examples; "weights": name is the moment ("step", "loop", "exit"), n
-                                             the arrays; "profile": name is the framework, n its
-                                             kernels; step of the main loop, -1 outside of it
-    ["not captured", kind, name, reason]     what was asked for and could not be kept
-    ["write", path]                          the script wrote outside its work copy
-    ["checkpoint", path, reason]             the run started from a file that an earlier training had left
-    ["signal", number, file, line]           the process sends itself a signal (file may be "")
-    ["error", where, message]                a fault of the guest, swallowed
-    ["environment", {facts}]                 versions and devices, as late as they are known
-    ["end", seconds, n_bytes]                the interpreter left in good order; so many bytes stand before this line
-
-`seconds` are since the start event, to the millisecond; in runs that were imported "nan" where nobody knows. A label
-is text or null.
+`seconds` are since the start event, to the millisecond; in runs that were imported "nan" where nobody knows. `file` and
+`line` are a place in the project; a file of "" is none.
 """
 
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable, NamedTuple
+else:
+
+    class NamedTuple(tuple):
+        """`typing.NamedTuple`, as far as events need it: each process of the user's makes these classes as it starts.
+
+        With `collections.namedtuple` that takes five times as long, and importing typing adds some milliseconds.
+        """
+
+        __slots__ = ()
+
+        def __init_subclass__(cls):
+            cls._fields = tuple(cls.__annotations__)
+            cls._defaults = tuple(vars(cls)[name] for name in cls._fields if name in vars(cls))
+            for index, name in enumerate(cls._fields):
+                setattr(cls, name, property(itemgetter(index)))
+
+        def __new__(cls, *items):
+            n_missing = len(cls._fields) - len(items)
+            if not 0 <= n_missing <= len(cls._defaults):
+                raise TypeError("%s has %d fields, not %d" % (cls.__name__, len(cls._fields), len(items)))
+            return tuple.__new__(cls, items + cls._defaults[len(cls._defaults) - n_missing :])
+
 
 SCHEMA = 2
 # 2026-11-21  1  first format.
@@ -73,6 +57,214 @@ BY_NAME = "its name says that it is the checkpoint of a training"
 NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
+class Start(NamedTuple):
+    """The first line; the facts are pid, ppid, rank, python, time (seconds since the epoch) and others."""
+
+    schema: int
+    facts: dict[str, Any]
+
+
+class Path(NamedTuple):
+    """A way to a site: the calls, outermost frame first, each a file and a line; the site's own frame is left out."""
+
+    id: int
+    calls: list[tuple[str, int]]
+
+
+class Value(NamedTuple):
+    """A value at a site; `loops` is [loop, step, loop, step, …], outermost first.
+
+    The guest writes this kind, `named` and `step` by hand, for they are the hot ones.
+    """
+
+    site: int
+    path: int
+    loops: list[int]
+    seconds: float | str
+    value: float | str
+    label: str | None = None
+
+
+class Named(NamedTuple):
+    """A value that a managed framework or `deviate.log` reports by name."""
+
+    name: str
+    path: int
+    loops: list[int]
+    seconds: float | str
+    value: float | str
+
+
+class Step(NamedTuple):
+    """The main loop begins its step."""
+
+    loop: int
+    step: int
+    seconds: float
+
+
+class Seed(NamedTuple):
+    """What the script asked for, and what became of it.
+
+    action: "replaced" by a seed of a stream; "kept" by this variant; "fixed" by every variant, for deviate does not
+    vary what it seeds.
+    """
+
+    call: str
+    value: str
+    file: str
+    line: int
+    action: str
+
+
+class Control(NamedTuple):
+    """A factor is controlled. action: "set" by the guest; "overridden": a call of the script's would have undone it."""
+
+    factor: str
+    call: str
+    value: str
+    file: str
+    line: int
+    action: str
+
+
+class Draws(NamedTuple):
+    """The last thing of all: the streams from which numbers of a library were drawn."""
+
+    library: str
+    streams: list[str]
+
+
+class Drawn(NamedTuple):
+    """A draw outside of the main loop: what for, and where the project asked."""
+
+    call: str
+    stream: str
+    file: str
+    line: int
+
+
+class Uncontrolled(NamedTuple):
+    """Something was drawn or chosen beyond all control."""
+
+    what: str
+    file: str
+    line: int
+
+
+class Operation(NamedTuple):
+    """An operation was used though it has no deterministic version."""
+
+    name: str
+    file: str
+    line: int
+
+
+class Weights(NamedTuple):
+    """SHA-256 of the weights. moment: "loop" (the main loop ended) or "exit"."""
+
+    moment: str
+    framework: str
+    digest: str
+    n_parameters: int
+
+
+class Evaluation(NamedTuple):
+    """Hash of the examples of the first evaluation, whatever their order.
+
+    evidence that they are examples: "loader", "labels" (`evaluate`, `score`), "repeated" (the next evaluation was given
+    the same), "names" (then `framework` is the names of the arrays), or none, "inputs".
+    """
+
+    framework: str
+    digest: str
+    n_examples: int
+    evidence: str = "inputs"
+
+
+class Flip(NamedTuple):
+    """One bit of one weight was flipped, before the first training step."""
+
+    framework: str
+    parameter: str
+    indices: list[int]
+    before: float | str
+    after: float | str
+
+
+class Artifact(NamedTuple):
+    """A whole file below artifacts/.
+
+    Of "predictions" the name is that of the set, and n its examples; of "weights" the name is the moment ("step",
+    "loop", "exit"), and n the arrays; of a "profile" the name is the framework, and n its kernels. The step is of the
+    main loop, -1 outside of it.
+    """
+
+    kind: str
+    name: str
+    step: int
+    framework: str
+    file: str
+    n: int
+
+
+class NotCaptured(NamedTuple):
+    """What was asked for and could not be kept."""
+
+    kind: str
+    name: str
+    reason: str
+
+
+class Write(NamedTuple):
+    """The script wrote outside its work copy."""
+
+    path: str
+
+
+class Checkpoint(NamedTuple):
+    """The run started from a file that an earlier training had left."""
+
+    path: str
+    reason: str
+
+
+class Signal(NamedTuple):
+    """The process sends itself a signal."""
+
+    number: int
+    file: str
+    line: int
+
+
+class Error(NamedTuple):
+    """A fault of the guest, swallowed."""
+
+    where: str
+    message: str
+
+
+class Environment(NamedTuple):
+    """Versions and devices, as late as they are known."""
+
+    facts: dict[str, Any]
+
+
+class End(NamedTuple):
+    """The interpreter left in good order; so many bytes stand before this line."""
+
+    seconds: float
+    n_bytes: int | None = None
+
+
+KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "start": Start, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed, "control": Control,
+    "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation, "weights": Weights,
+    "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured, "write": Write,
+    "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment, "end": End,
+}  # fmt: skip
+
+
 def number_text(value: float) -> str:
     """JSON text of a number: shortest repr that keeps all bits, non-finite ones as strings."""
     text = repr(value)
@@ -82,16 +274,26 @@ def number_text(value: float) -> str:
 
 
 def encode(kind: str, *items: object) -> str:
-    """One event as a line with its newline. Slow and general; the guest writes its hot events by hand."""
-    return json.dumps([kind, *items], default=str, allow_nan=False) + "\n"
+    """One event as a line with its newline. Slow and general; the guest writes its hot events by hand.
+
+    Raises:
+        LookupError: there is no such kind.
+        TypeError: it has another number of fields.
+    """
+    return json.dumps([kind, *event_of(kind, *items)], default=str, allow_nan=False) + "\n"
 
 
-def decode(line: str | bytes) -> list[Any]:
-    """Read one line back. Raises ValueError for anything that is not a whole event."""
-    event = json.loads(line)
-    if not isinstance(event, list) or not event or not isinstance(event[0], str):
-        raise ValueError("not an event")
-    return event
+def event_of(kind: str, *items: Any) -> tuple[Any, ...]:
+    """An event from the name of its kind and its fields. Raises as `encode` does."""
+    return KINDS[kind](*items)
+
+
+def decode(line: str | bytes) -> tuple[Any, ...]:
+    """Read one line back. Raises ValueError for anything that is not a whole event of a kind that is known here."""
+    try:
+        return event_of(*json.loads(line))
+    except (TypeError, LookupError):
+        raise ValueError("not an event") from None
 
 
 def number(value: object) -> float:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deviate.model.breakdowns import BreakdownPart as BreakdownPart
     from deviate.model.captures import Alignment as Alignment
     from deviate.model.captures import Artifact as Artifact
+    from deviate.model.captures import ArtifactKind as ArtifactKind
     from deviate.model.captures import Captured as Captured
     from deviate.model.captures import CapturedSet as CapturedSet
     from deviate.model.captures import CapturedWeights as CapturedWeights
@@ -156,6 +157,7 @@ load_on_first_use(
         "deviate.model.captures": (
             "Alignment",
             "Artifact",
+            "ArtifactKind",
             "Captured",
             "CapturedSet",
             "CapturedWeights",

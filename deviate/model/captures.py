@@ -21,6 +21,9 @@ Alignment = Literal["position", "input"]
 Examples with the same input count in the order in which they came."""
 
 
+ArtifactKind = Literal["predictions", "weights", "profile"]
+
+
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """A file that the guest kept.
@@ -33,7 +36,7 @@ class Artifact:
         rank: of the process that kept it, None where it had none.
     """
 
-    kind: Literal["predictions", "weights", "profile"]
+    kind: ArtifactKind
     name: str
     step: int | None
     framework: str

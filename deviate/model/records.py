@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from deviate.model.captures import Artifact
-from deviate.model.plan import SelectedMetric
+from deviate.model.plan import SelectedMetric, Stream
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
 """Outcome of a run. `diverged`: a quality metric ended NaN or infinite. `silent`: the guest never reported."""
@@ -68,7 +68,7 @@ class Weights:
         digest: SHA-256 over names, types, shapes and bytes, in order of the names.
     """
 
-    moment: str
+    moment: Literal["loop", "exit"]
     framework: str
     digest: str
     n_parameters: int
@@ -99,7 +99,7 @@ class DrawEvent:
     """A call outside of the main loop that drew numbers, with the line of the project that asked for them."""
 
     call: str
-    stream: str
+    stream: Stream
     file: str
     line: int
 

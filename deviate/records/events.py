@@ -5,17 +5,20 @@ A file is read piece by piece and folded at once, so memory grows with the numbe
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, TypeVar
 
-from deviate.eventlog import SCHEMA, decode, number
+from msgspec import convert
+
+from deviate import eventlog
+from deviate.eventlog import decode, event_of, number
 from deviate.model import (
     Artifact,
+    ArtifactKind,
     ControlEvent,
     DrawEvent,
     EvaluationData,
-    Evidence,
     Flip,
     Place,
     SeedEvent,
@@ -27,6 +30,7 @@ from deviate.records.json_lines import BAD, json_lines
 from deviate.records.layout import event_files
 from deviate.records.process_log import Points, ProcessLog, Source
 
+T = TypeVar("T")
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not see."""
 LARGEST_STEP = 1 << 53
@@ -68,7 +72,7 @@ def _check(step: int) -> None:
         raise ValueError("no step")
 
 
-def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
+def read_events(path: FilePath, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
     """Read the events of one process.
 
     Args:
@@ -103,7 +107,7 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                 if points is not None:
                     points.add(step, value, seconds)
             else:
-                RARE[kind](event, log)
+                RARE[kind](event_of(*event), log)
         except BAD:
             log.n_bad += 1
     if not log.is_whole:
@@ -111,7 +115,7 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
     return log
 
 
-def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
+def _events(path: FilePath, log: ProcessLog) -> Iterator[list[Any]]:
     """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log."""
 
     def count_bad() -> None:
@@ -120,7 +124,7 @@ def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
     def count_torn() -> None:
         log.n_torn += 1
 
-    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count_bad, on_torn=count_torn, decode=decode)
+    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count_bad, on_torn=count_torn)
 
 
 def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
@@ -141,154 +145,97 @@ def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
     return NO_STEP
 
 
-def _start(event: list[Any], log: ProcessLog) -> None:
-    if event[1] > SCHEMA:
+def _start(event: eventlog.Start, log: ProcessLog) -> None:
+    if event.schema > eventlog.SCHEMA:
         raise ValueError("events of a newer guest")
-    facts = event[2]
+    facts = event.facts
     log.pid = int(facts["pid"])
     log.started = float(facts["time"])
     log.environment.update({key: str(facts[key]) for key in ("python", "implementation", "platform") if key in facts})
     log.rank = None if facts.get("rank") is None else int(facts["rank"])
 
 
-def _path(event: list[Any], log: ProcessLog) -> None:
-    log.ways[event[1]] = tuple(Place(str(file), int(line)) for file, line in event[2])
+def _path(event: eventlog.Path, log: ProcessLog) -> None:
+    log.ways[event.id] = tuple(Place(str(file), int(line)) for file, line in event.calls)
 
 
-def _end(event: list[Any], log: ProcessLog) -> None:
-    log.ended = log.started + float(event[1])
+def _end(event: eventlog.End, log: ProcessLog) -> None:
+    log.ended = log.started + float(event.seconds)
     log.is_whole = True
 
 
-def _seed(event: list[Any], log: ProcessLog) -> None:
-    _, call, value, file, line, action = event
-    if action not in {"kept", "replaced", "fixed"}:
-        raise ValueError("unknown action")
-    log.seeds.append(SeedEvent(str(call), str(value), str(file), int(line), action))
+def _draws(event: eventlog.Draws, log: ProcessLog) -> None:
+    log.draws.setdefault(str(event.library), []).extend(convert(event.streams, list[Stream]))
 
 
-def _control(event: list[Any], log: ProcessLog) -> None:
-    _, factor, call, value, file, line, action = event
-    if action not in {"set", "overridden"}:
-        raise ValueError("unknown action")
-    log.controls.append(ControlEvent(str(factor), str(call), str(value), str(file), int(line), action))
+def _flip(event: eventlog.Flip, log: ProcessLog) -> None:
+    before, after = float(number(event.before)), float(number(event.after))
+    log.flips.append(_value_of(event, Flip, index=event.indices, before=before, after=after))
 
 
-def _draws(event: list[Any], log: ProcessLog) -> None:
-    _, library, streams = event
-    if not isinstance(streams, list) or not set(streams) <= set(get_args(Stream)):
-        raise ValueError("unknown stream")
-    log.draws.setdefault(str(library), []).extend(streams)
-
-
-def _weights(event: list[Any], log: ProcessLog) -> None:
-    _, moment, framework, digest, n_parameters = event
-    if moment not in {"loop", "exit"}:
-        raise ValueError("unknown moment")
-    log.weights.append(Weights(moment, str(framework), str(digest), int(n_parameters)))
-
-
-def _evaluation(event: list[Any], log: ProcessLog) -> None:
-    _, framework, digest, n_examples, *rest = event
-    evidence: Evidence = rest[0] if rest else "inputs"  # before 2026-11-23 nothing told which evaluations had examples
-    if evidence not in get_args(Evidence):
-        raise ValueError("unknown evidence")
-    log.evaluation.append(EvaluationData(str(framework), str(digest), int(n_examples), evidence))
-
-
-def _drawn(event: list[Any], log: ProcessLog) -> None:
-    _, call, stream, file, line = event
-    if stream not in get_args(Stream):
-        raise ValueError("unknown stream")
-    log.drawn.append(DrawEvent(str(call), stream, str(file), int(line)))
-
-
-def _flip(event: list[Any], log: ProcessLog) -> None:
-    _, framework, parameter, index, before, after = event
-    if not isinstance(index, list):
-        raise TypeError("an index is a list")
-    place = tuple(int(position) for position in index)
-    log.flips.append(Flip(str(framework), str(parameter), place, float(number(before)), float(number(after))))
-
-
-def _operation(event: list[Any], log: ProcessLog) -> None:
-    log.operations.append(_phrase(*event[1:]))
-
-
-def _uncontrolled(event: list[Any], log: ProcessLog) -> None:
-    log.uncontrolled.append(_phrase(*event[1:]))
-
-
-def _phrase(what: str, file: str, line: int) -> str:
+def _phrase(event: eventlog.Operation | eventlog.Uncontrolled) -> str:
     """What happened and where; a library's own doing has no place in the project."""
+    what, file, line = event
     return f"{what} ({file}:{int(line)})" if file else str(what)
 
 
-def _artifact(event: list[Any], log: ProcessLog) -> None:
-    _, kind, name, step, framework, file, n = event
-    if kind not in {"predictions", "weights", "profile"} or Path(file).name != file:
+def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:
+    if FilePath(event.file).name != event.file:
         raise ValueError("no artifact of ours")
-    place = None if int(step) < 0 else int(step)
-    log.artifacts.append(Artifact(kind, str(name), place, str(framework), Path(file), int(n)))
+    step = None if int(event.step) < 0 else int(event.step)
+    kind = convert(event.kind, ArtifactKind)
+    log.artifacts.append(
+        Artifact(kind, str(event.name), step, str(event.framework), FilePath(event.file), int(event.n))
+    )
 
 
-def _not_captured(event: list[Any], log: ProcessLog) -> None:
-    _, kind, name, reason = event
-    log.not_captured.append(f"{kind} of {name}: {reason}")
-
-
-def _write(event: list[Any], log: ProcessLog) -> None:
-    log.writes.append(str(event[1]))
-
-
-def _checkpoint(event: list[Any], log: ProcessLog) -> None:
-    _, path, reason = event
-    log.checkpoints.append((str(path), str(reason)))
-
-
-def _error(event: list[Any], log: ProcessLog) -> None:
-    log.errors.append(f"{event[1]}: {event[2]}")
-
-
-def _signal(event: list[Any], _: ProcessLog) -> None:
+def _signal(event: eventlog.Signal, _: ProcessLog) -> None:
     """A signal that the process sent to itself: the executor reads it, and the result tells it as a reason."""
-    int(event[1])
+    int(event.number)
 
 
-def _environment(event: list[Any], log: ProcessLog) -> None:
-    log.environment.update({str(key): str(value) for key, value in event[1].items()})
+def _environment(event: eventlog.Environment, log: ProcessLog) -> None:
+    log.environment.update({str(key): str(value) for key, value in event.facts.items()})
 
 
-RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
+RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "start": _start,
     "end": _end,
     "path": _path,
-    "seed": _seed,
-    "control": _control,
+    "seed": lambda event, log: log.seeds.append(_value_of(event, SeedEvent)),
+    "control": lambda event, log: log.controls.append(_value_of(event, ControlEvent)),
     "draws": _draws,
-    "drawn": _drawn,
-    "uncontrolled": _uncontrolled,
-    "operation": _operation,
-    "weights": _weights,
-    "evaluation": _evaluation,
+    "drawn": lambda event, log: log.drawn.append(_value_of(event, DrawEvent)),
+    "uncontrolled": lambda event, log: log.uncontrolled.append(_phrase(event)),
+    "operation": lambda event, log: log.operations.append(_phrase(event)),
+    "weights": lambda event, log: log.weights.append(_value_of(event, Weights)),
+    "evaluation": lambda event, log: log.evaluation.append(_value_of(event, EvaluationData)),
     "flip": _flip,
     "artifact": _artifact,
-    "not captured": _not_captured,
-    "write": _write,
-    "checkpoint": _checkpoint,
+    "not captured": lambda event, log: log.not_captured.append(f"{event.kind} of {event.name}: {event.reason}"),
+    "write": lambda event, log: log.writes.append(str(event.path)),
+    "checkpoint": lambda event, log: log.checkpoints.append((str(event.path), str(event.reason))),
     "signal": _signal,
-    "error": _error,
+    "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
 })  # fmt: skip
-"""What reads the events that come a few times per run, by kind; a kind that is not here is a bad line."""
-DATA: Mapping[bytes, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
-    b'["evaluation"': _evaluation,
-    b'["drawn"': _drawn,
-})  # fmt: skip
-"""What reads the events that tell of the data, by how their lines begin."""
+"""What becomes of the events that come a few times per run, by kind; a kind that is not here is a bad line."""
 
 
-def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
+def _value_of(event: Any, kind: type[T], **changed: object) -> T:
+    """An event as the value of the same fields. Numbers may be texts: the guest writes those of NumPy so.
+
+    Raises:
+        ValueError: a field is of another kind.
+    """
+    return convert({**dict(zip(event._fields, event, strict=True)), **changed}, kind, strict=False)
+
+
+DATA = {b'["evaluation"': "evaluation", b'["drawn"': "drawn"}
+"""Events that tell of the data, by how their lines begin."""
+
+
+def evaluation_of(attempt: FilePath) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
     """The data that an attempt was tested on and what it drew outside of the main loop; all else is passed over.
 
     Raises:
@@ -298,8 +245,8 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
     for path in event_files(attempt):
         with path.open("rb") as file:
             for line in file:
-                for begin, read in DATA.items():
-                    if line.startswith(begin):
-                        with suppress(*BAD):
-                            read(decode(line), log)
+                kind = next((kind for begin, kind in DATA.items() if line.startswith(begin)), None)
+                if kind is not None:
+                    with suppress(*BAD):
+                        RARE[kind](decode(line), log)
     return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))

@@ -187,17 +187,17 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except msgspec.ValidationError as error:
-        raise RecordError(f"{path} is damaged: {_in_words(error)}", DAMAGED) from error
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
+        raise RecordError(f"{path} is damaged: {in_words(error)}", DAMAGED) from error
 
 
-def _in_words(error: msgspec.ValidationError) -> str:
+def in_words(error: Exception) -> str:
     """What is missing, as `'line' is missing in selection[0].metric`, or what stands where in place of what."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
     match = MISSING.fullmatch(str(error))
     if match is None:
-        return str(error)
+        return str(error) or repr(error)
     return f"{match['field']!r} is missing" + (f" in {match['place']}" if match["place"] else "")
 
 

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import hashlib
 import itertools
+import json
 import math
 import shutil
 import time
@@ -269,7 +270,7 @@ def _events(run: ImportedRun) -> Iterator[str]:
         for order, series in enumerate(run.series.values())
         for index, step in enumerate(series.steps)
     ]
-    names = [encode(name)[1:-2] for name in run.series]
+    names = [json.dumps(name) for name in run.series]
     given = list(run.series.values())
     now: float = -math.inf
     for step, order, index in sorted(rows):

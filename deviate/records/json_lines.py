@@ -15,7 +15,6 @@ def json_lines(
     piece: int,
     on_bad: Callable[[], object],
     on_torn: Callable[[], object],
-    decode: Callable[[str], Any] = json.loads,
 ) -> Iterator[Any]:
     """What the lines of a file hold, in order.
 
@@ -24,7 +23,6 @@ def json_lines(
     Args:
         piece: characters that are read at a time.
         on_bad: told of each line that is no JSON; on_torn: of a last line that was cut off.
-        decode: for lines of a piece in which one is bad.
 
     Raises:
         OSError: the file cannot be read.
@@ -41,12 +39,12 @@ def json_lines(
             if found is not None and len(found) == len(lines):
                 yield from found
             else:
-                yield from _one_by_one(lines, decode, on_bad)
+                yield from _one_by_one(lines, on_bad)
 
 
-def _one_by_one(lines: list[str], decode: Callable[[str], Any], on_bad: Callable[[], object]) -> Iterator[Any]:
+def _one_by_one(lines: list[str], on_bad: Callable[[], object]) -> Iterator[Any]:
     for line in lines:
         try:
-            yield decode(line)
+            yield json.loads(line)
         except BAD:
             on_bad()

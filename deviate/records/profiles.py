@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from deviate.eventlog import decode
+from deviate.eventlog import Step, decode
 from deviate.model import Run
 from deviate.model.cost import KernelTime, Pace, Profile
 from deviate.records.events import UNKNOWN_MAIN
@@ -42,11 +42,11 @@ def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
         for line in file:
             if line.startswith(STEP) and line.endswith("\n"):
                 try:
-                    _, its, _, seconds = decode(line)
+                    step = decode(line)
                 except ValueError:
                     continue
-                if its == loop:
-                    yield float(seconds)
+                if isinstance(step, Step) and step.loop == loop:
+                    yield float(step.seconds)
 
 
 def profile_of(run: Run) -> Profile | None:

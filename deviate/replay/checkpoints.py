@@ -46,7 +46,7 @@ class CheckpointWatch:
         for line in whole.split(b"\n"):
             if line.startswith(MARK):
                 with contextlib.suppress(ValueError):
-                    _, name, reason = decode(line)
+                    name, reason = decode(line)
                     sentences.append((str(name), str(reason)))
         return sentences
 

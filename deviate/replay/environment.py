@@ -194,9 +194,9 @@ def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
         for line in _ends(path):
             with contextlib.suppress(ValueError, IndexError, TypeError, AttributeError):
                 if line.startswith(b'["environment",'):
-                    facts |= {str(name): str(value) for name, value in decode(line)[1].items()}
+                    facts |= {str(name): str(value) for name, value in decode(line)[0].items()}
                 elif line.startswith(b'["start",') and not executable:
-                    executable = str(decode(line)[2]["executable"])
+                    executable = str(decode(line)[1]["executable"])
     return executable, facts
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import BinaryIO, Literal
 
 from deviate.errors import RunError
-from deviate.eventlog import decode
+from deviate.eventlog import End, Signal, decode
 from deviate.model import Status
 from deviate.records import Cause, event_files, stderr_tail
 
@@ -153,8 +153,9 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
         for line in lines:
             if line.startswith(b'["signal"'):
                 try:
-                    _, number, file_name, line_number = decode(line)
-                    places[int(number)] = f" at {file_name}:{line_number}" if file_name else ""
+                    event = decode(line)
+                    if isinstance(event, Signal):
+                        places[int(event.number)] = f" at {event.file}:{event.line}" if event.file else ""
                 except ValueError:  # a torn line
                     continue
     return places
@@ -239,7 +240,7 @@ def is_whole(path: Path) -> bool:
         event = decode(last)
     except ValueError:
         return False
-    return event[0] != "end" or len(event) < 3 or int(event[2]) == size - len(last) - 1
+    return not isinstance(event, End) or event.n_bytes is None or int(event.n_bytes) == size - len(last) - 1
 
 
 def _last_line(file: BinaryIO) -> bytes:

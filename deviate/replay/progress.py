@@ -2,11 +2,10 @@
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from deviate.eventlog import decode, number
+from deviate.eventlog import Named, Step, Value, decode, number
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 TAIL_BYTES = 16_384
@@ -63,18 +62,17 @@ class Progress:
                 break
             with contextlib.suppress(ValueError, IndexError, TypeError):
                 event = decode(line)
-                if event[0] == "step" and event[1] in self._main_loops and not has_step:
-                    self.step, has_step = int(event[2]), True
-                elif event[0] in {"value", "named"} and not has_value:
+                if isinstance(event, Step) and event.loop in self._main_loops and not has_step:
+                    self.step, has_step = int(event.step), True
+                elif isinstance(event, Value | Named) and not has_value:
                     name = self._name(event)
                     if name is not None:
-                        value = number(event[5])
-                        self.value, has_value = f"{name} {value:.6g}", True
+                        self.value, has_value = f"{name} {number(event.value):.6g}", True
 
-    def _name(self, event: Sequence[Any]) -> str | None:
-        if event[0] == "named":
-            return str(event[1])
-        return self._names.get((event[1], event[6])) or self._names.get((event[1], None))
+    def _name(self, event: Value | Named) -> str | None:
+        if isinstance(event, Named):
+            return str(event.name)
+        return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
 
 
 def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:

@@ -1,5 +1,6 @@
 """What runs kept is read back as the arrays that they had, examples aligned; what cannot be read is a reason."""
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -422,7 +423,7 @@ def test_of_many_steps_those_are_read_that_memory_takes(
         for step in range(9):
             keep(attempt, {"outputs": scores(replicate), "truth": TRUTH, "keys": KEYS}, step=step)
     n_bytes = 2 * N * (CLASSES * 4 + 4)
-    monkeypatch.setattr("deviate.records.captured.STEP_BYTES", 3 * n_bytes)
+    monkeypatch.setattr(sys.modules["deviate.records.captured"], "STEP_BYTES", 3 * n_bytes)
     found = read(experiment)
     assert [it.step for it in found.by_step] == [0, 4, 8]
     assert found.reasons == ("Set test: of 9 steps 3 are read, evenly spaced, to save memory.",)
@@ -448,5 +449,5 @@ def test_sets_that_are_too_large_together_leave_the_classes_of_the_later_ones(
         attempt = add_run(replicate, start())
         for name in ("test", "val"):
             keep(attempt, {"outputs": scores(replicate), "truth": TRUTH, "keys": KEYS}, name)
-    monkeypatch.setattr("deviate.records.captured.ALL_BYTES", 3 * N * CLASSES * 4)
+    monkeypatch.setattr(sys.modules["deviate.records.captured"], "ALL_BYTES", 3 * N * CLASSES * 4)
     assert [(it.name, it.kind) for it in read(experiment).sets] == [("test", "logits"), ("val", "labels")]

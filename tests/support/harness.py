@@ -181,8 +181,9 @@ class Child:
             is_cold=is_cold,
         )
         events = [
-            eventlog.decode(line)
+            json.loads(line)
             for path in sorted((self.folder / "attempt-1").glob("events-*.jsonl"))
             for line in path.read_text().splitlines()
+            if eventlog.decode(line)  # every line is a whole event of its kind
         ]
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode(), events, work)

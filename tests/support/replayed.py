@@ -1,5 +1,6 @@
 """A script on the whole way, from the analysis to the records: what its run leaves, with taps, without, and plainly."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -83,9 +84,10 @@ class Replayed:
         specs = replay.plan(snapshot, command=self.words, cwd=self.cwd, variant=defined, runs=1, seed=0)
         (outcome,) = replay.execute(specs, snapshot, folder, jobs=1)
         events = [
-            eventlog.decode(line)
+            json.loads(line)
             for log in sorted(outcome.folder.glob("events-*"))
             for line in log.read_text().splitlines()
+            if eventlog.decode(line)  # every line is a whole event of its kind
         ]
         assert not [event for event in events if event[0] == "error"]
         expressions = {it.id: it.fields[0] if it.form in {"format", "mapping"} else it.expression for it in found.sites}

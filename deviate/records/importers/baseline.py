@@ -9,10 +9,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from deviate.errors import InputError
 from deviate.model import Direction, Metric, Role, SelectedMetric, Series, Status
+from deviate.records.files import in_words, to_builtins
 from deviate.records.importers.registry import Imported, ImportedRun, importer
 from deviate.records.importers.tables import head, read_text
 
@@ -60,18 +64,41 @@ class Baseline:
     scores: int | None = 1
 
 
+class MetricEntry(Struct):
+    """A metric of a baseline and how it is read."""
+
+    aggregate: str
+    direction: Direction | None
+    margin: float | None
+    primary: bool
+    role: Role
+    unit: str
+
+
+class BaselineFile(Struct, kw_only=True):
+    """The file, without its first two fields: what it is, and the number of its format."""
+
+    deviate: str
+    name: str
+    variant: str
+    date: str
+    command: tuple[str, ...]
+    commit: str
+    is_dirty: bool
+    streams: int | None = 1
+    scores: int | None = 1
+    environment: dict[str, str]
+    metrics: dict[str, MetricEntry]
+    runs: tuple[BaselineRun, ...]
+
+
 def baseline_text(baseline: Baseline) -> str:
     """The file: names in order of the alphabet, runs in that of their replicates; equal baselines give equal bytes."""
     metrics = {
-        it.name: {
-            "aggregate": it.aggregate,
-            "direction": it.direction,
-            "margin": it.margin,
-            "primary": it.is_primary,
-            "role": it.role,
-            "unit": it.unit,
-        }
-        for it in sorted(baseline.metrics, key=lambda it: it.name)
+        metric.name: to_builtins(
+            MetricEntry(metric.aggregate, metric.direction, metric.margin, metric.is_primary, metric.role, metric.unit)
+        )
+        for metric in sorted(baseline.metrics, key=lambda metric: metric.name)
     }
     facts: dict[str, object] = {
         "format": FORMAT,
@@ -154,62 +181,25 @@ def load_baseline(path: Path) -> Baseline:
             raise InputError(
                 f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
             )
-        runs = tuple(_run(it) for it in document["runs"])
-        return Baseline(
-            name=str(document["name"]),
-            variant=str(document["variant"]),
-            command=tuple(map(str, document["command"])),
-            deviate=str(document["deviate"]),
-            date=str(document["date"]),
-            commit=str(document["commit"]),
-            is_dirty=bool(document["is_dirty"]),
-            environment={str(name): str(text) for name, text in document["environment"].items()},
-            metrics=_metrics(document["metrics"], path),
-            runs=runs,
-            streams=_number(document.get("streams", 1)),
-            scores=_number(document.get("scores", 1)),
+        fields = asdict(msgspec.convert(document, BaselineFile))
+        metrics = tuple(
+            _metric(index, name, entry, path.name) for index, (name, entry) in enumerate(fields["metrics"].items())
         )
+        return Baseline(**fields | {"metrics": metrics})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{path} is a damaged baseline: {str(error)[:200] or error!r}", "write it anew with deviate check --save"
+            f"{path} is a damaged baseline: {in_words(error)[:200]}", "write it anew with deviate check --save"
         ) from error
 
 
-def _metrics(document: Mapping[str, Mapping[str, Any]], path: Path) -> tuple[SelectedMetric, ...]:
-    return tuple(_metric(index, name, it, path) for index, (name, it) in enumerate(document.items()))
-
-
-def _metric(index: int, name: str, document: Mapping[str, Any], path: Path) -> SelectedMetric:
-    role, direction, margin = document["role"], document["direction"], document["margin"]
-    if role not in get_args(Role) or direction not in {*get_args(Direction), None}:
-        raise ValueError(f"metric {name}: role {role!r}, direction {direction!r}")
-    if margin is not None and not 0 < float(margin) < math.inf:
-        raise ValueError(f"metric {name}: margin {margin}, which is no positive number")
-    metric = Metric(index, name, name, path.name, 0, "baseline", role, direction, ("as it was saved",), None)
+def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMetric:
+    """Raises ValueError for a margin that is none."""
+    if entry.margin is not None and not 0 < entry.margin < math.inf:
+        raise ValueError(f"metric {name}: margin {entry.margin}, which is no positive number")
+    evidence = ("as it was saved",)
+    metric = Metric(index, name, name, file, 0, "baseline", entry.role, entry.direction, evidence, None)
     return SelectedMetric(
-        name=name,
-        metric=metric,
-        role=role,
-        direction=direction,
-        aggregate=str(document["aggregate"]),
-        unit=str(document["unit"]),
-        is_primary=bool(document["primary"]),
-        margin=None if margin is None else float(margin),
-    )
-
-
-def _number(number: Any) -> int | None:
-    return None if number is None else int(number)
-
-
-def _run(document: Mapping[str, Any]) -> BaselineRun:
-    if document["status"] not in get_args(Status):
-        raise ValueError(f"outcome {document['status']!r} of a run")
-    return BaselineRun(
-        replicate=int(document["replicate"]),
-        status=document["status"],
-        seeds={str(name): int(seed) for name, seed in document["seeds"].items()},
-        scores={str(name): float(score) for name, score in document["scores"].items()},
+        name, metric, entry.role, entry.direction, entry.aggregate, entry.unit, entry.primary, entry.margin
     )
 
 

@@ -49,16 +49,24 @@ def test_other_json_is_read_as_before(tmp_path: Path) -> None:
     assert imported.form == "json"
 
 
+RUN = {"replicate": 0, "status": "completed", "seeds": {}, "scores": {}}
+METRIC = {"role": "quality", "direction": "max", "margin": None, "aggregate": "last", "unit": "", "primary": True}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"schema": 2}, "has schema 2; this deviate reads up to 1"),
         ({"schema": "one"}, "is a damaged baseline: "),
         ({"runs": 3}, "is a damaged baseline"),
-        ({"runs": [{"replicate": 0, "status": "fine", "seeds": {}, "scores": {}}]}, "outcome 'fine' of a run"),
-        ({"metrics": {"a": {"role": "x", "direction": None, "margin": None}}}, "metric a: role 'x'"),
-        ({"metrics": {"a": {"role": "quality", "direction": "max", "margin": -1}}}, "metric a: margin -1"),
-        ({"metrics": {"a": {"role": "quality", "direction": "max", "margin": float("nan")}}}, "metric a: margin nan"),
+        ({"runs": [{"replicate": 0}]}, "'status' is missing in runs"),
+        (
+            {"runs": [{"replicate": 0, "status": "fine", "seeds": {}, "scores": {}}]},
+            r"Invalid enum value 'fine' - at `\$\.runs\[0\]\.status`",
+        ),
+        ({"metrics": {"a": {**METRIC, "role": "x"}}}, "Invalid enum value 'x'"),
+        ({"metrics": {"a": {**METRIC, "margin": -1}}}, "metric a: margin -1"),
+        ({"metrics": {"a": {**METRIC, "margin": float("nan")}}}, "metric a: margin nan"),
     ],
 )
 def test_damage_and_newer_formats_are_told(tmp_path: Path, change: dict[str, object], message: str) -> None:
