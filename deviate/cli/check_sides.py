@@ -10,7 +10,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import width
-from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.execute import Output
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
@@ -89,7 +89,7 @@ def _carried_out(
     for note in [note for experiment in begun for note in experiment.notes]:
         output.say(f"Note     {note}")
     variants = [variant.name for variant in request.variants]
-    execute_with_progress(begun, request.settings, output, variants=variants, runs=request.runs)
+    output.execute(begun, request.settings, variants=variants, runs=request.runs)
     return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
 
 
