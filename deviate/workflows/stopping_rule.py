@@ -51,7 +51,7 @@ class StoppingRule:
         self, begun: Sequence[PreparedExperiment], variants: Sequence[str], request: Request, options: AnalysisOptions
     ) -> None:
         self._begun, self._variants = begun, variants
-        self._growth, self._judging = request.sample_size, options
+        self._sample_size, self._options = request.sample_size, options
         self._at_a_time = request.settings.jobs
         self._n_runs = request.runs
         self._folder = begun[0].folder.parent.parent
@@ -65,7 +65,7 @@ class StoppingRule:
 
     def _count_wanted(self) -> int:
         """Runs per variant that there are to be by now."""
-        sample_size, n_runs = self._growth, self._n_runs
+        sample_size, n_runs = self._sample_size, self._n_runs
         if not sample_size.precision and not sample_size.looks:
             return n_runs
         from deviate import stats
@@ -74,7 +74,7 @@ class StoppingRule:
             target = stats.parse_target(sample_size.precision)
             names = [f"{experiment.name}:{variant}" for experiment in self._begun for variant in self._variants]
             far = [
-                stats.progress(experiment, target, confidence=self._judging.confidence, min_runs=sample_size.least)
+                stats.progress(experiment, target, confidence=self._options.confidence, min_runs=sample_size.least)
                 for experiment in read(self._folder, names)
             ]
             return (
@@ -84,7 +84,7 @@ class StoppingRule:
             )
         if sample_size.looks and len(self._begun) > 1:
             compared = read(self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._begun])
-            if not stats.is_settled(judge_scores(compared, self._judging)):
+            if not stats.is_settled(judge_scores(compared, self._options)):
                 return stats.next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
 
