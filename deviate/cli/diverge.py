@@ -147,10 +147,10 @@ def diverge_command(
         for side in sides:
             refuse_unknown_programs(side.prepared.target)
 
-    def carry(begun: Sequence[PreparedExperiment]) -> None:
-        for note in dict.fromkeys(note for experiment in begun for note in experiment.notes):
+    def carry(experiments: Sequence[PreparedExperiment]) -> None:
+        for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):
             output.say(f"Note     {note}")
-        output.execute(begun, settings)
+        output.execute(experiments, settings)
 
     diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
     ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)

@@ -103,7 +103,7 @@ def overhead_command(
         return
     folder = records.deviate_folder(prepared.target.root)
     options = AnalysisOptions(confidence=confidence)
-    begun = pipeline.run({None: (prepared, request)}, folder, options, output)
+    experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
     timed = workflows.read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
     why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
@@ -116,11 +116,11 @@ def overhead_command(
         more = dataclasses.replace(
             request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
         )
-        begun += pipeline.run({None: (prepared, more)}, folder, options, output)
-        profiled = workflows.read_variants(folder, begun[-1].name)
+        experiments += pipeline.run({None: (prepared, more)}, folder, options, output)
+        profiled = workflows.read_variants(folder, experiments[-1].name)
     findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
-    workflows.record_report([experiment.folder for experiment in begun], is_comparison=False)
+    workflows.record_report([experiment.folder for experiment in experiments], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 
