@@ -35,7 +35,7 @@ finally:
 SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 
-CORE = "base cli errors eventlog logs model project records registry stability workflows"
+CORE = "base cli errors eventlog logs model pipeline project records registry stability workflows"
 LOOKED = "base cli errors logs model project registry"
 SCRIPTS = f"{CORE} analysis replay report sinks"
 JUDGED = f"{CORE} replay report stats"

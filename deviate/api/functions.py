@@ -5,11 +5,11 @@ from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
-from deviate import workflows
+from deviate import pipeline, workflows
 from deviate.api.inputs import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
-from deviate.model import Direction, Experiment, Findings
+from deviate.model import Direction, Experiment
 from deviate.workflows import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]
@@ -80,7 +80,7 @@ def compare(
         tasks=tasks,
         spread_ratio=spread_ratio,
     )
-    return _record_results(workflows.judge(directed, options), is_comparison=True)
+    return _record_results(pipeline.answer(directed, options, is_comparison=True))
 
 
 def describe(
@@ -117,7 +117,7 @@ def describe(
         analysis_seed=seed,
         targets=targets or {},
     )
-    return _record_results(workflows.describe(directed, options), is_comparison=False)
+    return _record_results(pipeline.answer(directed, options, is_comparison=False))
 
 
 def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None) -> tuple[Experiment, ...]:
@@ -134,14 +134,9 @@ def _folder(folder: str | PathLike[str] | None) -> Path:
     return workflows.records_folder(Path(folder or Path.cwd()).resolve())
 
 
-def _record_results(findings: Findings, *, is_comparison: bool) -> Results:
-    """Results; what is on record keeps that they were seen, for looks at a growing experiment have a price."""
-    if is_comparison:
-        workflows.record_comparison(findings)
-    else:
-        folders = [experiment.experiment.folder for experiment in findings.experiments if experiment.experiment.folder]
-        workflows.record_report(folders, is_comparison=False)
-    return Results(findings)
+def _record_results(answer: pipeline.Answer) -> Results:
+    answer.record()
+    return Results(answer.findings)
 
 
 def _with_directions(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:

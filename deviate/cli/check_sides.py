@@ -10,7 +10,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import width
-from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.execute import Output
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
@@ -76,21 +76,21 @@ def run_both_sides(
         for note in (*checkout.notes, *theirs.notes):
             output.say(f"Note     {note}")
         stem = flags.name or Path(ours.analysis.script).stem
-        begun = [
+        experiments = [
             workflows.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
             workflows.begin(ours, request, folder, name=flags.name or _free(ours, request, folder, stem)),
         ]
-    return _carried_out(begun, request, output, folder)
+    return _carried_out(experiments, request, output, folder)
 
 
 def _carried_out(
-    begun: Sequence[PreparedExperiment], request: Request, output: Output, folder: Path
+    experiments: Sequence[PreparedExperiment], request: Request, output: Output, folder: Path
 ) -> tuple[Experiment, ...]:
-    for note in [note for experiment in begun for note in experiment.notes]:
+    for note in [note for experiment in experiments for note in experiment.notes]:
         output.say(f"Note     {note}")
     variants = [variant.name for variant in request.variants]
-    execute_with_progress(begun, request.settings, output, variants=variants, runs=request.runs)
-    return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
+    output.execute(experiments, request.settings, variants=variants, runs=request.runs)
+    return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in experiments])
 
 
 def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> Request:

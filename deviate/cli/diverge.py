@@ -10,7 +10,7 @@ import typer
 
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
-from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.execute import Output
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags, variables
@@ -147,10 +147,10 @@ def diverge_command(
         for side in sides:
             refuse_unknown_programs(side.prepared.target)
 
-    def carry(begun: Sequence[PreparedExperiment]) -> None:
-        for note in dict.fromkeys(note for experiment in begun for note in experiment.notes):
+    def carry(experiments: Sequence[PreparedExperiment]) -> None:
+        for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):
             output.say(f"Note     {note}")
-        execute_with_progress(begun, settings, output)
+        output.execute(experiments, settings)
 
     diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
     ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)

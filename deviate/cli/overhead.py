@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from deviate import records, workflows
+from deviate import pipeline, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
-from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.execute import Output
 from deviate.cli.options.analysis import Confidence
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
@@ -17,11 +17,10 @@ from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.cli.sheets import publish_sheet
 from deviate.errors import InputError
-from deviate.model import Experiment, Settings
-from deviate.project import PreparedScript, refuse_unknown_programs
+from deviate.model import Experiment
 from deviate.report import overhead_sheet
 from deviate.workflows import (
-    PreparedExperiment,
+    AnalysisOptions,
     Request,
     find_cost,
     modes_of,
@@ -102,10 +101,9 @@ def overhead_command(
         typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
-    if not request.wrap:
-        refuse_unknown_programs(prepared.target)
     folder = records.deviate_folder(prepared.target.root)
-    begun = [_run(prepared, request, folder, settings, output)]
+    options = AnalysisOptions(confidence=confidence)
+    experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
     timed = workflows.read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
     why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
@@ -118,25 +116,13 @@ def overhead_command(
         more = dataclasses.replace(
             request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
         )
-        begun.append(_run(prepared, more, folder, settings, output))
-        profiled = workflows.read_variants(folder, begun[-1].name)
+        experiments += pipeline.run({None: (prepared, more)}, folder, options, output)
+        profiled = workflows.read_variants(folder, experiments[-1].name)
     findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
-    workflows.record_report([experiment.folder for experiment in begun], is_comparison=False)
+    workflows.record_report([experiment.folder for experiment in experiments], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
-
-
-def _run(
-    prepared: PreparedScript, request: Request, folder: Path, settings: Settings, output: Output
-) -> PreparedExperiment:
-    """Run what is missing of one experiment."""
-    begun = workflows.begin(prepared, request, folder)
-    for note in begun.notes:
-        output.say(f"Note     {note}")
-    names = [variant.name for variant in request.variants]
-    execute_with_progress([begun], settings, output, variants=names, runs=request.runs)
-    return begun
 
 
 def _window(text: str | None) -> str:

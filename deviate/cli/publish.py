@@ -10,28 +10,29 @@ from deviate import records, report, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.documents import Documents
 from deviate.errors import RecordError
-from deviate.model import Experiment, Findings
+from deviate.model import Experiment
+from deviate.pipeline import Answer
 from deviate.report import COLUMN_IN
 from deviate.workflows import write_paper
 
 
-def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path, documents: Documents) -> None:
+def publish(answer: Answer, folder: Path, documents: Documents) -> None:
     """Print the verdict, and write what was asked for and the report.
 
     Where the report has its usual place and cannot be written there, as in a folder that is somebody else's, the rest
     is given all the same.
     """
-    view = report.build_view(findings)
+    view = report.build_view(answer.findings)
     for form, target in documents.targets().items():
         workflows.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
+    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, answer.experiments, folder)
     if not documents.takes_stdout:
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
     if documents.dl_variance is not None:
         from deviate.report import dl_variance_files
 
-        write_paper(dl_variance_files(findings), documents.dl_variance)
+        write_paper(dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
         from deviate.report.paper import Style, paper_files

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deviate import replay, workflows
+from deviate import pipeline, replay, workflows
 from deviate.cli import complete
 from deviate.cli.app import command
-from deviate.cli.execute import Output, conclude, execute_with_progress
+from deviate.cli.execute import Output, conclude
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
 from deviate.cli.options.execution import Budget, Jobs, Timeout, default_jobs
@@ -38,8 +38,8 @@ def resume_command(
     What is on record is not run again; a run that was cut off begins anew with the same seeds.
     """
     output = Output(documents.takes_stdout, quiet)
-    begun = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
-    before = begun.plan.settings
+    experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
+    before = experiment.plan.settings
     devices = replay.choose_gpus(gpus) if gpus else before.gpus
     n_jobs = default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
     settings = dataclasses.replace(
@@ -49,8 +49,7 @@ def resume_command(
         timeout_s=seconds(timeout, "--timeout") or before.timeout_s,
         retries=before.retries if retries is None else retries,
     )
-    workflows.keep_settings(begun, settings)
-    for note in workflows.resume_notes(begun):
-        output.say(f"Note     {note}")
-    execute_with_progress([begun], settings, output, budget_s=seconds(budget, "--budget"))
-    conclude([begun], [variant.name for variant in begun.plan.variants], analysis.options(), output, documents)
+    pipeline.resume(experiment, settings, seconds(budget, "--budget"), output)
+    conclude(
+        [experiment], [variant.name for variant in experiment.plan.variants], analysis.options(), output, documents
+    )

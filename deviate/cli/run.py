@@ -1,16 +1,16 @@
 """`deviate run`: a script many times."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deviate import analysis, project, records, workflows
+from deviate import analysis, pipeline, project, records, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
-from deviate.cli.execute import Output, conclude, execute_with_progress
+from deviate.cli.execute import Output, conclude
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.capture import CaptureFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
@@ -20,10 +20,9 @@ from deviate.cli.options.runs import DEFAULT_RUNS, Runs, SampleSizeFlags, Varian
 from deviate.cli.options.values import commands, pair, seconds
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
-from deviate.project import PreparedScript, refuse_unknown_programs
+from deviate.pipeline import Requests
+from deviate.project import PreparedScript
 from deviate.workflows import AnalysisOptions, Request
-
-RunRequest = tuple[PreparedScript, Request]
 
 
 @command(
@@ -81,7 +80,6 @@ def run_command(
         raise project.refuse_folder(analysis.rank_scripts(folder), cwd, "run")
     contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
-    settings = execution.settings()
     sample_size = sample_size_flags.declare(runs, analysis_flags.confidence)
     request = launch.complete(
         Request(
@@ -89,7 +87,7 @@ def run_command(
             variants=variants.choose(first),
             name=name,
             seed=seed,
-            settings=settings,
+            settings=execution.settings(),
             sample_size=sample_size,
             budget_s=seconds(budget, "--budget"),
             is_strict=strict,
@@ -97,36 +95,27 @@ def run_command(
         )
     )
     options = analysis_flags.options()
-    requests: Mapping[str | None, RunRequest] = {side: (prepared, request) for side, prepared in contenders.items()}
+    requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
     _announce(requests, options, output, is_silent=quiet and not dry_run)
     if dry_run:
         return
     folder = records.deviate_folder(first.target.root)
-    _refuse(requests, folder)
-    begun = [workflows.begin(prepared, wanted, folder, name=side) for side, (prepared, wanted) in requests.items()]
-    for note in [note for experiment in begun for note in experiment.notes]:
-        output.say(f"Note     {note}")
-    names = [variant.name for variant in request.variants]
+    experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
-        for experiment in begun:
+        for experiment in experiments:
             n_runs = len(workflows.specs_of(experiment.plan, experiment.snapshot))
             output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
-    more = workflows.StoppingRule(begun, names, request, options)
-    execute_with_progress(
-        begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more
-    )
     if sweep_of is not None:
-        sweep.conclude(begun, options, documents)
+        sweep.conclude(experiments, options, documents)
     else:
-        conclude(begun, names, options, output, documents, is_strict=strict)
+        names = [variant.name for variant in request.variants]
+        conclude(experiments, names, options, output, documents, is_strict=strict)
 
 
-def _announce(
-    requests: Mapping[str | None, RunRequest], options: AnalysisOptions, output: Output, *, is_silent: bool
-) -> None:
+def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, is_silent: bool) -> None:
     """Tell what is recorded and run; of a sweep the first value, and the names of all.
 
     Raises:
@@ -140,15 +129,6 @@ def _announce(
             typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
-
-
-def _refuse(requests: Mapping[str | None, RunRequest], folder: Path) -> None:
-    """Raise InputError for what can be known to fail, before anything is written."""
-    for side, (prepared, request) in requests.items():
-        if request.settings.executor == "local" and not request.wrap:
-            refuse_unknown_programs(prepared.target)
-        if side is not None:
-            workflows.refuse_misfit(prepared, request, folder, side)
 
 
 def _contenders(

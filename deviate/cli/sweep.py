@@ -58,10 +58,10 @@ def refuse_documents(documents: "Documents") -> None:
         raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
 
 
-def conclude(begun: "Sequence[PreparedExperiment]", options: "AnalysisOptions", documents: "Documents") -> None:
+def conclude(experiments: "Sequence[PreparedExperiment]", options: "AnalysisOptions", documents: "Documents") -> None:
     """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
-    [name] = {experiment.plan.sweep.sweep for experiment in begun if experiment.plan.sweep is not None}
-    if not report(begun[0].folder.parent.parent, name, options, documents):
+    [name] = {experiment.plan.sweep.sweep for experiment in experiments if experiment.plan.sweep is not None}
+    if not report(experiments[0].folder.parent.parent, name, options, documents):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 

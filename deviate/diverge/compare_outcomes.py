@@ -23,13 +23,13 @@ class EndToEndDiff:
 
     Attributes:
         is_equal: None where nothing could be compared.
-        what: what was compared, such as "metrics, losses, weights".
+        compared: what was compared, such as "metrics, losses, weights".
         metrics: quantities of quality that were compared, the primary one first; n_values: values of them.
         findings: the first rung.
     """
 
     is_equal: bool | None
-    what: str
+    compared: str
     metrics: tuple[str, ...]
     n_values: int
     n_losses: int

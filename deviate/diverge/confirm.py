@@ -52,7 +52,7 @@ def _confirm_cause(
         reason = "nothing could be compared"
     elif ends.is_equal:
         equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
-        reason = f"{equal} over {counted(ends.findings.n_steps, 'update')}: {ends.what}"
+        reason = f"{equal} over {counted(ends.findings.n_steps, 'update')}: {ends.compared}"
     else:
         first = ends.findings.difference
         at = f" from update {first.step} on" if first is not None and first.step is not None else ""

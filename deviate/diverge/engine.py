@@ -142,7 +142,7 @@ def _runs_to_report(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterat
 
 def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
     """What the first rung found; where nothing could be compared, with the run that failed."""
-    if ends.what or not pair.failed:
+    if ends.compared or not pair.failed:
         return ends.findings
     failed = [f"{label} {ending(run)}" for run, label in zip(pair.runs, labels, strict=True) if run in pair.failed]
     return dataclasses.replace(ends.findings, why_not="; ".join(failed))
@@ -216,7 +216,7 @@ def findings_of(
         variant=variant,
         runs=runs,
         is_equal=False if any(rung.difference is not None for rung in rungs) else ends.is_equal,
-        what=ends.what,
+        what=ends.compared,
         n_steps=ends.findings.n_steps,
         n_metrics=len(ends.metrics),
         n_values=ends.n_values,

@@ -223,7 +223,7 @@ def run_pair(
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
     chosen = variant or request.variant
-    begun = []
+    experiments = []
     for side, like in zip_longest(request.sides, request.snapshots):
         variables = {**dict(request.request.environment), **dict(side.environment), **dict(environment)}
         of_side = dataclasses.replace(
@@ -235,12 +235,12 @@ def run_pair(
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
-        begun.append(begin(side.prepared, of_side, request.folder, name=name, like=like))
-    execute(begun)
-    return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in begun], begun)
+        experiments.append(begin(side.prepared, of_side, request.folder, name=name, like=like))
+    execute(experiments)
+    return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in experiments], experiments)
 
 
-def read_pair(folder: Path, names: Sequence[str], begun: Sequence[PreparedExperiment]) -> Pair:
+def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[PreparedExperiment]) -> Pair:
     """Both runs as they are on record.
 
     Raises:
@@ -249,7 +249,7 @@ def read_pair(folder: Path, names: Sequence[str], begun: Sequence[PreparedExperi
     runs = [run for experiment in read(folder, names) for run in experiment.runs]
     if len(runs) < 2:
         raise InputError(f"{len(runs)} of 2 runs of {names[0]} are on record", "run it again")
-    snapshots = tuple(experiment.snapshot for experiment in begun)
+    snapshots = tuple(experiment.snapshot for experiment in experiments)
     first, second = runs[0], runs[1]
     traces = without_idle(read_traces(first.folder), read_traces(second.folder))
     return Pair(tuple(names), (first, second), traces, snapshots)

@@ -29,8 +29,8 @@ class Target:
         cwd: the working folder, relative to root.
         script: the entry script, absolute.
         then: commands that follow in the same work copy.
-        others: further Python scripts that a run comes to, absolute: those of commands that follow, or of a shell
-            script.
+        later_scripts: further Python scripts that a run comes to, absolute: those of commands that follow, or of a
+            shell script.
     """
 
     root: Path
@@ -38,7 +38,7 @@ class Target:
     script: Path
     command: tuple[str, ...]
     then: tuple[tuple[str, ...], ...] = ()
-    others: tuple[Path, ...] = ()
+    later_scripts: tuple[Path, ...] = ()
 
 
 def locate(

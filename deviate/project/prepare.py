@@ -82,7 +82,7 @@ def find_target(
     if not words and (settings.command or settings.train):
         words = shlex.split(settings.command) if settings.command else [str(settings.train)]
     target = locate(words, folder, python, default=default, then=then, train=settings.train)
-    scripts = [path.relative_to(target.root).as_posix() for path in (target.script, *target.others)]
+    scripts = [path.relative_to(target.root).as_posix() for path in (target.script, *target.later_scripts)]
     if not then and settings.then and any(map(settings.is_for, scripts)):
         following = [shlex.split(text) for text in settings.then]
         target = locate(words, folder, python, default=default, then=following, train=settings.train)
@@ -101,7 +101,7 @@ def analyze_target(target: Target) -> AnalyzedScript:
 def _analyze(target: Target) -> Analysis:
     """All scripts of a run as one: the training script is what `deviate.toml` names, else the first that trains."""
     train = config.load(target.root / CONFIG).train
-    return analysis.analyze_together((target.script, *target.others), target.root, train=train)
+    return analysis.analyze_together((target.script, *target.later_scripts), target.root, train=train)
 
 
 def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:

@@ -244,21 +244,21 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes))
 
 
-def resume_notes(begun: PreparedExperiment) -> tuple[str, ...]:
+def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     """What the user has to know before the runs that an experiment lacks are carried out."""
-    plan = begun.plan
-    orders = [replay.Order(begun.folder, spec) for spec in specs_of(plan, begun.snapshot)]
+    plan = experiment.plan
+    orders = [replay.Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
     is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
-    notes = [] if is_whole else [*_environment_notes(begun.folder, plan), *_rule_notes(plan)]
+    notes = [] if is_whole else [*_environment_notes(experiment.folder, plan), *_rule_notes(plan)]
     if plan.precision or plan.looks:
         rule = f"until {plan.precision}" if plan.precision else "look by look"
         notes.append(f"runs are added {rule} by the command that began the experiment; resume does what is planned")
     return tuple(notes)
 
 
-def keep_settings(begun: PreparedExperiment, settings: Settings) -> None:
+def keep_settings(experiment: PreparedExperiment, settings: Settings) -> None:
     """Write down how runs are carried out from now on: workers read it."""
-    records.change_experiment(begun.folder, time=time.time(), settings=settings)
+    records.change_experiment(experiment.folder, time=time.time(), settings=settings)
 
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:

@@ -233,10 +233,10 @@ def _controls(
     for name in controls:
         if name not in seen:
             seen.add(name)
-            found = read(folder, [name]) if ":" in name else read_variants(folder, name)
-            chosen = found if ":" in name else [variant for variant in found if variant.variant == CONTROL]
+            recorded = read(folder, [name]) if ":" in name else read_variants(folder, name)
+            chosen = recorded if ":" in name else [variant for variant in recorded if variant.variant == CONTROL]
             if not chosen:
-                names = ", ".join(variant.variant for variant in found)
+                names = ", ".join(variant.variant for variant in recorded)
                 raise InputError(f"--control {name}: it has no variant {CONTROL}", f"it has: {names}")
             yield name, chosen[0]
 

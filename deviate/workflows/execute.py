@@ -16,7 +16,7 @@ from deviate.workflows.request import PreparedExperiment
 
 
 def execute_experiments(
-    begun: Sequence[PreparedExperiment],
+    experiments: Sequence[PreparedExperiment],
     settings: Settings,
     listeners: Listeners,
     *,
@@ -35,12 +35,12 @@ def execute_experiments(
     """
     executor = make_executor(settings)
     return replay.execute_orders(
-        fair_order(begun, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
+        fair_order(experiments, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
     )
 
 
 def fair_order(
-    begun: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
+    experiments: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
 ) -> list[Order]:
     """All orders, replicate by replicate, so that what drifts with time hits all alike.
 
@@ -48,13 +48,13 @@ def fair_order(
     goes first or always gets the same device.
     """
     blocks: dict[int, list[Order]] = {}
-    for experiment in begun:
+    for experiment in experiments:
         for spec in specs_of(experiment.plan, experiment.snapshot):
             if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
                 blocks.setdefault(spec.replicate, []).append(Order(experiment.folder, spec))
     orders: list[Order] = []
     for replicate in sorted(blocks):
-        random.Random(f"order {begun[0].plan.seed} {replicate}").shuffle(blocks[replicate])
+        random.Random(f"order {experiments[0].plan.seed} {replicate}").shuffle(blocks[replicate])
         orders += blocks[replicate]
     return orders
 
@@ -123,16 +123,16 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         InputError: there is no such run.
         RunError: somebody else runs it, or it cannot be started.
     """
-    begun = open_experiment(place)
-    orders = [Order(place, spec) for spec in specs_of(begun.plan, begun.snapshot)]
+    experiment = open_experiment(place)
+    orders = [Order(place, spec) for spec in specs_of(experiment.plan, experiment.snapshot)]
     if run is not None:
         chosen = [order for order in orders if order.run.name == run]
     else:
         chosen = orders[index : index + 1] if index is not None and index >= 0 else []
     if not chosen:
         wanted = f"run {run}" if run is not None else f"index {index}"
-        raise InputError(f"experiment {begun.name} has no {wanted}", f"it has {len(orders)} runs, from index 0")
-    return replay.work(chosen[0], begun.plan.settings)
+        raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {len(orders)} runs, from index 0")
+    return replay.work(chosen[0], experiment.plan.settings)
 
 
 def make_executor(settings: Settings) -> Executor:

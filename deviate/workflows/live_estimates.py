@@ -191,7 +191,7 @@ class LiveEstimates:
         confidence: float = 0.95,
         patience_s: float = 1.0,
     ) -> None:
-        self._asked = tuple(experiments)
+        self._folders = tuple(experiments)
         self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
         self._patience_s = patience_s
         self._scores: list[ExperimentScores] = []
@@ -199,7 +199,7 @@ class LiveEstimates:
     def __call__(self) -> tuple[Mean, ...]:
         """Raises RecordError when a file that everything hangs on is damaged."""
         if not self._scores:
-            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._asked]
+            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._folders]
         for scores in self._scores:
             scores.read(self._patience_s)
         return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))

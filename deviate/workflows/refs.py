@@ -145,7 +145,7 @@ def prepare_at(
         prepared.target,
         root=root,
         script=root / prepared.target.script.relative_to(place),
-        others=tuple(root / script.relative_to(place) for script in prepared.target.others),
+        later_scripts=tuple(root / script.relative_to(place) for script in prepared.target.later_scripts),
         command=with_interpreter(words, interpreter) if words else prepared.target.command,
     )
     analysis = dataclasses.replace(prepared.analysis, root=root)

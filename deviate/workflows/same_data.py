@@ -21,7 +21,7 @@ class SameData:
     What is not shown to be examples is passed over; so are variants that vary the split.
     """
 
-    begun: Sequence[PreparedExperiment]
+    experiments: Sequence[PreparedExperiment]
     _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
     _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class SameData:
         return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
-        plans = [experiment.plan for experiment in self.begun if update.experiment == experiment.folder.name]
+        plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
         variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
         return next(variants, None)
 

@@ -48,33 +48,37 @@ class StoppingRule:
     """What the schedule asks when all runs have ended: the runs to add, none when there are enough."""
 
     def __init__(
-        self, begun: Sequence[PreparedExperiment], variants: Sequence[str], request: Request, options: AnalysisOptions
+        self,
+        experiments: Sequence[PreparedExperiment],
+        variants: Sequence[str],
+        request: Request,
+        options: AnalysisOptions,
     ) -> None:
-        self._begun, self._variants = begun, variants
-        self._growth, self._judging = request.sample_size, options
+        self._experiments, self._variants = experiments, variants
+        self._sample_size, self._options = request.sample_size, options
         self._at_a_time = request.settings.jobs
         self._n_runs = request.runs
-        self._folder = begun[0].folder.parent.parent
+        self._folder = experiments[0].folder.parent.parent
 
     def __call__(self, _: Sequence[Outcome]) -> Sequence[Order]:
         before, self._n_runs = self._n_runs, self._count_wanted()
         if self._n_runs == before:
             return ()
-        grown = [_grow(experiment, self._variants, self._n_runs) for experiment in self._begun]
+        grown = [_grow(experiment, self._variants, self._n_runs) for experiment in self._experiments]
         return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
 
     def _count_wanted(self) -> int:
         """Runs per variant that there are to be by now."""
-        sample_size, n_runs = self._growth, self._n_runs
+        sample_size, n_runs = self._sample_size, self._n_runs
         if not sample_size.precision and not sample_size.looks:
             return n_runs
         from deviate import stats
 
         if sample_size.precision:
             target = stats.parse_target(sample_size.precision)
-            names = [f"{experiment.name}:{variant}" for experiment in self._begun for variant in self._variants]
+            names = [f"{experiment.name}:{variant}" for experiment in self._experiments for variant in self._variants]
             far = [
-                stats.progress(experiment, target, confidence=self._judging.confidence, min_runs=sample_size.least)
+                stats.progress(experiment, target, confidence=self._options.confidence, min_runs=sample_size.least)
                 for experiment in read(self._folder, names)
             ]
             return (
@@ -82,18 +86,20 @@ class StoppingRule:
                 if all(progress.is_reached for progress in far)
                 else min(sample_size.most, n_runs + self._at_a_time)
             )
-        if sample_size.looks and len(self._begun) > 1:
-            compared = read(self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._begun])
-            if not stats.is_settled(judge_scores(compared, self._judging)):
+        if sample_size.looks and len(self._experiments) > 1:
+            compared = read(
+                self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._experiments]
+            )
+            if not stats.is_settled(judge_scores(compared, self._options)):
                 return stats.next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
 
 
-def _grow(begun: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:
+def _grow(experiment: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:
     """The experiment with more runs in its plan."""
     planned = tuple(
         dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
-        for variant in records.read_plan(begun.folder).variants
+        for variant in records.read_plan(experiment.folder).variants
     )
-    plan = records.change_experiment(begun.folder, time=time.time(), variants=planned)
-    return dataclasses.replace(begun, plan=plan)
+    plan = records.change_experiment(experiment.folder, time=time.time(), variants=planned)
+    return dataclasses.replace(experiment, plan=plan)

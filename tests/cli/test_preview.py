@@ -7,7 +7,7 @@ import pytest
 from deviate.cli.preview import announcement
 from deviate.project.command import locate
 from deviate.project.prepare import PreparedScript, prepare
-from deviate.replay import choose_variants, keeping
+from deviate.replay import capture_pairs, choose_variants
 from deviate.workflows import Request
 
 TRAIN = """\
@@ -77,7 +77,7 @@ def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prep
 
 def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: PreparedScript) -> None:
     variants = choose_variants(("algo", "control"), prepared.variants)
-    request = Request(3, variants, None, 0, capture=keeping(["weights"], every=1, limit="5MB"))
+    request = Request(3, variants, None, 0, capture=capture_pairs(["weights"], every=1, limit="5MB"))
     assert [line for line in announcement(prepared, request, 120).splitlines() if line.startswith("Capture")] == [
         "Capture  weights, at the end and every step of the main loop; at most 5.0 MB of each run, 30 MB of 6 together"
     ]

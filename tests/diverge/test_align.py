@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trace_capture import a_record, steps
+from traced import a_record, steps
 
-from deviate.diverge.align import FirstDifference, parted, shared
+from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
 from deviate.model.divergence import Place, TraceRecord
 from deviate.model.traces import columns
 
@@ -27,7 +27,7 @@ def traces(draw: st.DrawFn) -> list[TraceRecord]:
 
 
 def compared(one: list[TraceRecord], other: list[TraceRecord]) -> FirstDifference | None:
-    return parted(columns(one), columns(other))
+    return find_first_difference(columns(one), columns(other))
 
 
 @quick
@@ -121,5 +121,5 @@ def test_a_step_more_in_one_run_is_seen_at_the_record_that_is_of_another_step() 
 
 
 def test_what_one_environment_alone_has_anywhere_is_left_out() -> None:
-    one, other = shared(columns([a_record(), a_record(name="cpu")]), columns([a_record(name="cuda"), a_record()]))
+    one, other = keep_shared(columns([a_record(), a_record(name="cpu")]), columns([a_record(name="cuda"), a_record()]))
     assert list(one) == list(other) == [a_record()]

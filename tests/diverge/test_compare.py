@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trace_capture import STEP, a_record, a_trace, steps
+from traced import STEP, a_record, a_trace, steps
 
 from deviate.diverge import compare_traces
 from deviate.model.divergence import Difference, Phase, Place, TraceRecord

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trace_capture import a_record, a_trace
+from traced import a_record, a_trace
 
 from deviate.diverge import growth_of_losses, growth_of_metrics
 from deviate.diverge.growth import MOST_POINTS, thin_indices

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from trace_capture import a_trace, steps
+from traced import a_trace, steps
 
 from deviate.diverge.recorded import comparable
 

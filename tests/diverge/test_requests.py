@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from trace_capture import a_record, a_trace
+from traced import a_record, a_trace
 
 from deviate.diverge.requests import Pair
 from deviate.model import Run

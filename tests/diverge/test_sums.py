@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trace_capture import a_record, a_trace
+from traced import a_record, a_trace
 
 from deviate.diverge import compare_traces
 from deviate.model.divergence import Difference, TraceRecord

@@ -67,7 +67,7 @@ def test_every_script_of_a_shell_script_is_found_in_order(project: Path, words: 
     )
     target = locate(words, project, then=[("python", "eval.py")])
     assert target.script == project / "prepare.py"
-    assert target.others == (project / "train.py", project / "eval.py")
+    assert target.later_scripts == (project / "train.py", project / "eval.py")
     assert target.command == words
     assert target.then == (("python", "eval.py"),)
 

@@ -166,10 +166,12 @@ class Tally:
     def _waiting(self) -> dict[str, float]:
         """Waiting runs of each experiment: as announced, else shared out evenly, for they are interleaved."""
         if self.expected and sum(expectation.n_runs for expectation in self.expected) == self.n_runs:
-            begun = collections.Counter(running_run.update.experiment for running_run in self.running.values())
-            begun.update(update.experiment for update in self.finished.values())
+            n_begun = collections.Counter(running_run.update.experiment for running_run in self.running.values())
+            n_begun.update(update.experiment for update in self.finished.values())
             return {
-                expectation.experiment: max(0, expectation.n_runs - expectation.n_done - begun[expectation.experiment])
+                expectation.experiment: max(
+                    0, expectation.n_runs - expectation.n_done - n_begun[expectation.experiment]
+                )
                 for expectation in self.expected
             }
         names = list(self._paces) or [""]

@@ -82,7 +82,7 @@ class WorkersExecutor:
         self._late_s = late_s
         self._jobs: dict[Path, _Job] = {}
         self._manifests: dict[Path, Manifest] = {}
-        self._asked = self._looked = 0.0
+        self._polled_at = self._looked = 0.0
         self._news: list[RunUpdate] = []
         self._has_heard: set[Path] = set()
 
@@ -160,11 +160,11 @@ class WorkersExecutor:
         interval_s = self._backend.interval_s
         if any(job.cancelled for job in self._jobs.values()):
             interval_s = min(CANCEL_S, interval_s)
-        if now - self._asked >= interval_s:
+        if now - self._polled_at >= interval_s:
             open_jobs = {job.name: job for job in self._jobs.values() if job.over is None}
             for name, how in (self._backend.over(open_jobs) if open_jobs else {}).items():
                 open_jobs[name].over, open_jobs[name].over_since = how, time.monotonic()
-            self._asked = time.monotonic()
+            self._polled_at = time.monotonic()
         for job in list(self._jobs.values()):
             self._follow(job)
 

@@ -1,0 +1,197 @@
+"""The way through all rooms: scripts are run, resumed, compared and reported.
+
+The verbs of the command line and the functions of the Python API call these functions. What shows progress to people is
+handed in (`Display`), and an answer is recorded by whoever has shown it. How a script is analysed has a function of its
+own already, `project.prepare`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from deviate import records, workflows
+from deviate.errors import InputError
+from deviate.model import Experiment, Findings, Settings
+from deviate.project import refuse_unknown_programs
+from deviate.report import clean
+from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
+
+if TYPE_CHECKING:  # what compares and reports does without them
+    from deviate.project import PreparedScript
+    from deviate.replay import Order, Outcome
+
+Requests = Mapping[str | None, "tuple[PreparedScript, Request]"]
+"""Scripts to run side by side, by the name of the experiment; None for the one whose name is still to be chosen."""
+
+
+class Display(Protocol):
+    """What shows people how things go."""
+
+    def say(self, text: str) -> None:
+        """Show one line."""
+
+    def execute(
+        self,
+        experiments: Sequence[PreparedExperiment],
+        settings: Settings,
+        *,
+        variants: Sequence[str] = (),
+        runs: int | None = None,
+        budget_s: float | None = None,
+        more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
+    ) -> None:
+        """Execute what is missing, and show progress; arguments are as in `workflows.execute_experiments`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What experiments say.
+
+    Attributes:
+        is_comparison: whether the first experiment is a baseline of the others; else they are variants of one.
+    """
+
+    experiments: tuple[Experiment, ...]
+    findings: Findings
+    is_comparison: bool
+
+    def record(self) -> None:
+        """Write down that these results were shown: to look at an experiment that still grows has a price."""
+        if self.is_comparison:
+            workflows.record_comparison(self.findings)
+        else:
+            places = [experiment.folder for experiment in self.experiments if experiment.folder is not None]
+            workflows.record_report(places, is_comparison=False)
+
+
+def run(
+    requests: Requests, folder: Path, options: AnalysisOptions, display: Display, *, is_plan_only: bool = False
+) -> list[PreparedExperiment]:
+    """Freeze and plan scripts, then execute what is missing of their runs, until there are enough.
+
+    Args:
+        folder: the `.deviate/` folder.
+        options: of the analysis, where it decides whether there are enough.
+        is_plan_only: whether to start nothing.
+
+    Raises:
+        InputError: a command names no program, or an experiment on record is of something else.
+        RunError, RecordError, KeyboardInterrupt: as in `workflows.execute_experiments`.
+    """
+    for name, (script, request) in requests.items():
+        if request.settings.executor == "local" and not request.wrap:
+            refuse_unknown_programs(script.target)
+        if name is not None:
+            workflows.refuse_misfit(script, request, folder, name)
+    experiments = [workflows.begin(script, request, folder, name=name) for name, (script, request) in requests.items()]
+    for note in [note for experiment in experiments for note in experiment.notes]:
+        display.say(f"Note     {note}")
+    if not is_plan_only:
+        _, request = next(iter(requests.values()))  # of several scripts all but the command is the same
+        variants = [variant.name for variant in request.variants]
+        display.execute(
+            experiments,
+            request.settings,
+            variants=variants,
+            runs=request.runs,
+            budget_s=request.budget_s,
+            more=workflows.StoppingRule(experiments, variants, request, options),
+        )
+    return experiments
+
+
+def resume(experiment: PreparedExperiment, settings: Settings, budget_s: float | None, display: Display) -> None:
+    """Execute what an experiment on record lacks, by other settings than before, which are kept."""
+    workflows.keep_settings(experiment, settings)
+    for note in workflows.resume_notes(experiment):
+        display.say(f"Note     {note}")
+    display.execute([experiment], settings, budget_s=budget_s)
+
+
+def conclude(
+    experiments: Sequence[PreparedExperiment], variants: Sequence[str], options: AnalysisOptions, *, is_strict: bool
+) -> Answer:
+    """What experiments that were run or resumed say: the variants of one, or the first variants of several compared.
+
+    Raises:
+        InputError: the environments of their runs differ, where that is not accepted.
+    """
+    folder = experiments[0].folder.parent.parent
+    for experiment in experiments if is_strict else ():
+        for misfit in records.environment_misfits(experiment.folder):
+            raise InputError(f"--strict: {misfit}", "the runs are on record; run again in one environment")
+    is_comparison = len(experiments) > 1
+    chosen = variants[:1] if is_comparison else variants
+    names = [f"{experiment.name}:{variant}" for experiment in experiments for variant in chosen]
+    return answer(workflows.read(folder, names), options, is_comparison=is_comparison)
+
+
+def compare(
+    folder: Path,
+    names: Sequence[str],
+    options: AnalysisOptions,
+    display: Display,
+    *,
+    form: str | None = None,
+    baseline: str | None = None,
+) -> Answer:
+    """Compare experiments on record, or results that something else wrote.
+
+    Args:
+        folder, names, form: as in `workflows.read_any`. A single table may hold several methods, which are compared.
+        baseline: which of them is the baseline; the first by default.
+
+    Raises:
+        InputError: there are not two different experiments, or one cannot be read.
+    """
+    if len(set(names)) < len(names):
+        raise InputError("an experiment cannot be compared with itself", "name each experiment once")
+    read = workflows.read_any(folder, names, form=form)
+    experiments = _baseline_first(workflows.split_columns(read[0]) if len(read) == 1 else read, baseline)
+    if len(experiments) < 2:
+        raise InputError(
+            f"one experiment, {experiments[0].name}, cannot be compared",
+            "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
+        )
+    _say_sources(experiments, display)
+    return answer(experiments, options, is_comparison=True)
+
+
+def report(
+    folder: Path, names: Sequence[str], options: AnalysisOptions, display: Display, *, form: str | None = None
+) -> Answer:
+    """Describe one experiment with all its variants, or compare several, from what is on record or in files.
+
+    Raises:
+        InputError: an experiment cannot be read.
+    """
+    experiments = workflows.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
+    _say_sources(experiments, display)
+    is_comparison = len({experiment.name for experiment in experiments}) > 1  # a file, too, may hold several
+    return answer(experiments, options, is_comparison=is_comparison)
+
+
+def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Answer:
+    """What experiments say that have been read."""
+    judge = workflows.judge if is_comparison else workflows.describe
+    return Answer(tuple(experiments), judge(experiments, options), is_comparison)
+
+
+def _say_sources(experiments: Sequence[Experiment], display: Display) -> None:
+    """How files were read: what was guessed is said before anything is made of it."""
+    # Of what was imported into the records it was said then.
+    of_files = [experiment for experiment in experiments if experiment.folder is None]
+    notes = (note for experiment in of_files for note in experiment.imported[1:] or experiment.imported)
+    for note in dict.fromkeys(notes):
+        display.say(f"Read     {clean(note)}")
+
+
+def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> tuple[Experiment, ...]:
+    if baseline is None:
+        return tuple(experiments)
+    for chosen in experiments:
+        if baseline in {chosen.name, f"{chosen.name}:{chosen.variant}"}:
+            return (chosen, *(experiment for experiment in experiments if experiment is not chosen))
+    names = ", ".join(dict.fromkeys(experiment.name for experiment in experiments))
+    raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {names}")
