@@ -11,6 +11,7 @@ from deviate.model import PastComparison, SelectedMetric, Selection, Settings, V
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
+from deviate.registry import Plugin
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
 """What an experiment may be called."""
@@ -47,6 +48,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "capture": dict(plan.capture),
         "sweep": None if plan.sweep is None else dataclasses.asdict(plan.sweep),
         **{name: number for name in NUMBERS if (number := getattr(plan, name)) != _usual_number(plan.imported)},
+        **({"plugins": [dataclasses.asdict(plugin) for plugin in plan.plugins]} if plan.plugins else {}),
     }
 
 
@@ -90,6 +92,7 @@ def from_document(document: dict[str, Any]) -> Plan:
         sweep=_swept_from(document.get("sweep")),
         streams=_number_from(document, "streams", imported, STREAMS_NUMBER),
         scores=_number_from(document, "scores", imported, SCORES_NUMBER),
+        plugins=tuple(Plugin(**entry) for entry in document.get("plugins", [])),
     )
 
 
