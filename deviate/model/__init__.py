@@ -97,6 +97,8 @@ if TYPE_CHECKING:
     from deviate.model.plan import Variant as Variant
     from deviate.model.planning import Planning as Planning
     from deviate.model.planning import PlanningRow as PlanningRow
+    from deviate.model.reasons import FAILURES as FAILURES
+    from deviate.model.reasons import Reason as Reason
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
     from deviate.model.records import ControlEvent as ControlEvent
     from deviate.model.records import DrawEvent as DrawEvent
@@ -240,6 +242,10 @@ load_on_first_use(
         "deviate.model.planning": (
             "Planning",
             "PlanningRow",
+        ),
+        "deviate.model.reasons": (
+            "FAILURES",
+            "Reason",
         ),
         "deviate.model.records": (
             "IMPORTED_AS",

@@ -102,11 +102,14 @@ SHAPES: dict[type, Shape] = {
     ),
     Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
     Description: Shape(
-        without=_but("rounding_se"), inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}
+        without=_but("rounding_se", "missing_kinds"),
+        inside=("metric",),
+        also={"n": "n"},
+        keyed={"missing": ("replicate", "reason")},
     ),
     Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
-    Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}, filled=_but("reason")),
+    Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
         without=_but("baseline", "candidate", "p_upper"),
