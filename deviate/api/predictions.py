@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from deviate import stability
 from deviate.errors import InputError
 from deviate.model import CapturedSet, Experiment
+from deviate.registry import wing
 
 
 def predictions_frame(experiments: Sequence[Experiment], name: str | None, step: int | None) -> Any:
@@ -20,7 +20,7 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
     """
     import pandas as pd
 
-    kept = [(it, captured) for it in experiments for captured in (stability.captured_of(it),)]
+    kept = [(it, captured) for it in experiments for captured in (wing("stability").captured_of(it),)]
     found = [
         (it, one)
         for it, captured in kept

@@ -12,7 +12,7 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.project import CONFIG
 from deviate.records import CONTAINERS
-from deviate.stability import stability
+from deviate.registry import wing
 from deviate.workflows.request import Growth
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _may_hold_more(metric: Metric, found: Analysis) -> bool:
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
     findings = judge_scores(_with_siblings(experiments) if compares else experiments, judging, compares=compares)
-    found = stability(
+    stability = wing("stability").stability(
         [it.experiment for it in findings.experiments],
         confidence=judging.confidence,
         analysis_seed=judging.analysis_seed,
@@ -102,7 +102,7 @@ def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool
         weak=judging.weak_below,
         metric=judging.metric,
     )
-    return dataclasses.replace(findings, stability=found)
+    return dataclasses.replace(findings, stability=stability)
 
 
 def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
