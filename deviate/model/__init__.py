@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from deviate.model.comparisons import CompletionComparison as CompletionComparison
     from deviate.model.comparisons import CurveComparison as CurveComparison
     from deviate.model.comparisons import Equivalence as Equivalence
+    from deviate.model.comparisons import FurtherFigure as FurtherFigure
     from deviate.model.comparisons import Paired as Paired
     from deviate.model.comparisons import SpreadVerdict as SpreadVerdict
     from deviate.model.comparisons import SpreadWord as SpreadWord
@@ -165,6 +166,7 @@ load_on_first_use(
             "AttainmentComparison",
             "Comparison",
             "CompletionComparison",
+            "FurtherFigure",
             "CurveComparison",
             "Equivalence",
             "Paired",

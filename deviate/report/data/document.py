@@ -112,7 +112,7 @@ SHAPES: dict[type, Shape] = {
     Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
-        without=_but("baseline", "candidate", "p_upper"),
+        without=_but("baseline", "candidate", "p_upper", "further"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
