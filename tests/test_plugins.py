@@ -92,9 +92,11 @@ def test_an_importer_of_another_package_reads_files_that_no_format_of_ours_knows
 ) -> None:
     for name, start in (("old", 0.5), ("new", 0.8)):
         (project / f"{name}.labbook").write_text("\n".join(str(start + index / 100) for index in range(6)))
-    done = deviate("compare", "old.labbook", "new.labbook")
+    done = deviate("compare", "old.labbook", "new.labbook", "--json", "compared.json")
     assert done.returncode == 0, done.stderr
     assert "accuracy" in done.stdout
+    ((comparison,),) = [it["comparisons"] for it in json.loads((project / "compared.json").read_text())["pairs"]]
+    assert comparison["kuiper"]["statistic"] == 1.0  # a statistic of the same package: the sides do not overlap
     refused = deviate("compare", "old.labbook", "new.labbook", has_plugin=False)
     assert "no format knows it" in refused.stderr
 

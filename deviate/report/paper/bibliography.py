@@ -17,9 +17,11 @@ from deviate.model import (
     Test,
     Unavailable,
 )
+from deviate.report.further import figure_of
 from deviate.report.paper.works import WORKS, Work
 from deviate.report.parts.noise import is_study
 from deviate.report.view import View
+from deviate.stats import Statistic, labelled_statistics
 
 HEAD = """% What to cite for the figures of this report; what it did not use is left out.
 % Each entry is followed by what of it was used.
@@ -36,7 +38,20 @@ SOFTWARE = """@misc{deviate,
 
 def references_source(view: View) -> str:
     """The file, the software first."""
-    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(view))])
+    entries = [*map(_entry, works_used(view)), *_further_entries(view)]
+    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *entries])
+
+
+def _further_entries(view: View) -> Iterator[str]:
+    """What statistics that say themselves how they are shown bring along, as BibTeX."""
+    known = {work.key for work in WORKS}
+    for statistic in _further_used(view):
+        yield from (f"{entry}\n% {statistic.label}\n" for entry in statistic.cites if entry not in known)
+
+
+def _further_used(view: View) -> list[Statistic]:
+    compared = [comparison for pair in view.findings.pairs for comparison in pair.comparisons]
+    return [it for it in labelled_statistics() if any(_is_there(figure_of(each, it.name).value) for each in compared)]
 
 
 def works_used(view: View) -> tuple[Work, ...]:
@@ -67,6 +82,7 @@ def _keys(view: View) -> Iterator[str]:
             yield from _of_comparison(comparison)
         if "Holm" in pair.family and _is_there(*(it.p_adjusted for it in pair.comparisons)):
             yield "holm1979"
+    yield from (key for statistic in _further_used(view) for key in statistic.cites)
     if view.outcomes is not None:
         yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
     yield from _of_many(findings)
