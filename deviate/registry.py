@@ -126,7 +126,7 @@ def plugins(group: str) -> tuple[Plugin, ...]:
 def load_plugins(group: str) -> tuple[ModuleType, ...]:
     """Import what the entry points of a group name; one that cannot be imported is named in a warning and left out."""
     modules = []
-    for plugin in plugins(group):
+    for plugin in travelling(group) if group == SINKS else plugins(group):
         try:
             modules.append(importlib.import_module(plugin.module))
         except Exception as error:  # noqa: BLE001  (whatever it raises, the others work)
@@ -187,7 +187,8 @@ def _single_file(module: str) -> Path:
         if isinstance(statement, ast.ImportFrom):
             names = ["." * statement.level + (statement.module or "")]
         for name in names:
-            package = name.partition(".")[0]
-            if package not in sys.stdlib_module_names and (package != "deviate" or isinstance(statement, ast.Import)):
+            package, *inner = name.split(".")
+            travels = package == "deviate" and inner[:1] in (["sinks"], ["guest"])
+            if package not in sys.stdlib_module_names and not travels:
                 raise ImportError(f"{path.name} imports {name}, which the processes of runs may lack")
     return path

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from deviate import stability
 from deviate.errors import InputError
 from deviate.model import CapturedSet, Experiment
+from deviate.registry import wing
 
 
 def predictions_frame(experiments: Sequence[Experiment], name: str | None, step: int | None) -> Any:
@@ -21,7 +21,9 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
     import pandas as pd
 
     captures = [
-        (experiment, captured) for experiment in experiments for captured in (stability.captured_of(experiment),)
+        (experiment, captured)
+        for experiment in experiments
+        for captured in (wing("stability").captured_of(experiment),)
     ]
     captured_sets = [
         (experiment, one)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from deviate import report, stability
+from deviate import report
 from deviate.api import frames
 from deviate.api.figure import Figure
 from deviate.api.predictions import predictions_frame
@@ -15,6 +15,7 @@ from deviate.api.select import stability_of
 from deviate.api.summary import summary_html
 from deviate.errors import InputError
 from deviate.model import Captured, Findings, NoiseFindings
+from deviate.registry import wing
 from deviate.report import COLUMN_IN, Picture, clean, pictures
 from deviate.report.paper import Style, paper_files
 from deviate.workflows import refuse_paper_folder, write_paper
@@ -158,7 +159,7 @@ class Results:
 
     def captured(self) -> tuple[Captured, ...]:
         """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
-        return tuple(stability.captured_of(item.experiment) for item in self.findings.experiments)
+        return tuple(wing("stability").captured_of(item.experiment) for item in self.findings.experiments)
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""

@@ -5,12 +5,15 @@ import os
 import signal
 import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 
 import typer
 
 from deviate.cli.app import DONE, FAILED, INTERRUPTED, WRONG_USAGE, app
-from deviate.errors import DeviateError
+from deviate.errors import DeviateError, PluginWarning
+
+PYTHONS_OWN = warnings.formatwarning
 
 
 def main() -> None:
@@ -23,6 +26,7 @@ def main() -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     arguments = arguments or ["--help"]
+    warnings.formatwarning = _format_warning
     try:
         code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
     except DeviateError as error:
@@ -52,6 +56,14 @@ def _run(arguments: Sequence[str]) -> int:
             done = "What ran is on record: see deviate list."
         typer.echo(f"Interrupted. {done}", err=True)
     return code if isinstance(code, int) else DONE
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning of ours is for the user; any other says where in the code it comes from."""
+    is_ours = issubclass(category, PluginWarning)
+    return f"Warning: {message}\n" if is_ours else PYTHONS_OWN(message, category, filename, lineno, line)
 
 
 def _without_output(error: OSError) -> int:

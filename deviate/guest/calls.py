@@ -19,7 +19,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
 
-    from ..sinks.registry import Carried
+    from ..sinks.registry import Carried, Sink
     from .values import Numbers
 
 
@@ -38,12 +38,22 @@ def report(
         try:
             key, *parts = recorder.fields[site]
             if key not in carried:
-                carried[key] = find_by_key(key).carried(args, kwargs)
+                carried[key] = _find(key).carried(args, kwargs)
             for part in parts:
                 recorder.numbers(site, _numbers(carried[key], part), label, _getframe(1))
         except Exception as error:
             recorder.fault("site %s" % site, error)
     return partial(callee, *args, **kwargs)
+
+
+def _find(key: str) -> Sink:
+    try:
+        return find_by_key(key)
+    except KeyError:
+        from .copies import load_copy  # few have one
+
+        load_copy(key.rpartition(".")[0])
+        return find_by_key(key)
 
 
 def _numbers(carried: Sequence[Carried], part: str) -> Numbers:

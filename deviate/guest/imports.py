@@ -29,7 +29,9 @@ class Finder:
     def __init__(self, context: AdapterContext) -> None:
         self.adapters: dict[str, list[ModuleType]] = {}
         """Adapters by the module that each waits for: several may wait for one."""
-        self.packages = dict(PACKAGES)
+        self.packages = {package: list(adapters) for package, adapters in PACKAGES.items()}
+        for package, modules in context.project.adapters.items():
+            self.packages.setdefault(package, []).extend(modules)
         self.context = context
         self.busy: set[str] = set()
 
@@ -59,7 +61,7 @@ class Finder:
         """Import the adapters of a package, which wait for modules of it from now on."""
         for name in self.packages.pop(package):
             try:
-                adapter = import_part("%s.frameworks.%s" % (__package__, name))
+                adapter = _load(name)
             except Exception as error:
                 self.context.recorder.fault("adapter %s" % name, error)
                 continue
@@ -87,6 +89,16 @@ class Finder:
             loader.exec_module = exec_module
         except AttributeError:  # a loader that takes no attributes: the framework stays unattended
             pass
+
+
+def _load(name: str) -> Any:
+    """An adapter of the folder beside this file, or that of another package, which lies in `plugins`."""
+    folder, _, module = name.partition("plugins.")
+    if folder or not module:
+        return import_part("%s.frameworks.%s" % (__package__, name))
+    from .copies import load_copy
+
+    return load_copy(module)
 
 
 def _other_finders(
@@ -131,7 +143,7 @@ def watch(adapter: ModuleType, context: AdapterContext) -> None:
     """Attach this adapter and those of `PACKAGES`: now to what is loaded already, to the rest as it gets imported."""
     finder = Finder(context)
     finder.expect(adapter)
-    for package in [package for package in PACKAGES if package in sys.modules]:
+    for package in [package for package in finder.packages if package in sys.modules]:
         finder.take_up(package)
     for name, adapters in list(finder.adapters.items()):
         for waiting in adapters if name in sys.modules else ():

@@ -37,6 +37,7 @@ class Project:
         self.fields = {
             int(key): tuple(entry["fields"]) for key, entry in manifest["sites"].items() if entry.get("fields")
         }
+        self.adapters: dict[str, list[str]] = manifest.get("adapters") or {}
         self._begin = os.getcwd()
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep

@@ -7,6 +7,7 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.instrument.again import take_over as take_over
     from deviate.instrument.changes import changed_files as changed_files
+    from deviate.instrument.plugins import travelling_plugins as travelling_plugins
     from deviate.instrument.prepared import note_prepared as note_prepared
     from deviate.instrument.snapshot import freeze as freeze
     from deviate.instrument.tree import COPY_BELOW as COPY_BELOW
@@ -21,6 +22,7 @@ load_on_first_use(
     {
         "deviate.instrument.again": ("take_over",),
         "deviate.instrument.changes": ("changed_files",),
+        "deviate.instrument.plugins": ("travelling_plugins",),
         "deviate.instrument.prepared": ("note_prepared",),
         "deviate.instrument.snapshot": ("freeze",),
         "deviate.instrument.tree": (

@@ -20,6 +20,7 @@ import deviate
 from deviate.base import file_digest, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.gitfolder import freeze_git
+from deviate.instrument.plugins import copy_plugins
 from deviate.instrument.provenance import GitState, freeze_provenance
 from deviate.instrument.rewrite import Instrumented, instrument_text
 from deviate.instrument.tree import Tree, freeze_tree, hash_tree
@@ -65,7 +66,9 @@ def freeze(
         tree.warnings += [warning] if warning else []
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
-        write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
+        adapters = copy_plugins(destination / "guest" / GUEST / "plugins")
+        guest_manifest = _guest_manifest(analysis, destination, edits, adapters)
+        write_json(destination / "guest" / GUEST / "manifest.json", guest_manifest)
         write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, tapped, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
@@ -203,7 +206,9 @@ def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
     return {path.relative_to(snapshot).as_posix(): file_digest(path) for path in paths}
 
 
-def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Instrumented]) -> dict[str, object]:
+def _guest_manifest(
+    analysis: Analysis, destination: Path, edits: dict[str, Instrumented], adapters: dict[str, list[str]]
+) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
@@ -223,6 +228,7 @@ def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Inst
             }
             for loop in analysis.loops
         },
+        **({"adapters": adapters} if adapters else {}),
     }
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from deviate.model.comparisons import CompletionComparison as CompletionComparison
     from deviate.model.comparisons import CurveComparison as CurveComparison
     from deviate.model.comparisons import Equivalence as Equivalence
+    from deviate.model.comparisons import FurtherFigure as FurtherFigure
     from deviate.model.comparisons import Paired as Paired
     from deviate.model.comparisons import SpreadVerdict as SpreadVerdict
     from deviate.model.comparisons import SpreadWord as SpreadWord
@@ -99,6 +100,8 @@ if TYPE_CHECKING:
     from deviate.model.plan import Variant as Variant
     from deviate.model.planning import Planning as Planning
     from deviate.model.planning import PlanningRow as PlanningRow
+    from deviate.model.reasons import FAILURES as FAILURES
+    from deviate.model.reasons import Reason as Reason
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
     from deviate.model.records import ControlEvent as ControlEvent
     from deviate.model.records import DrawEvent as DrawEvent
@@ -167,6 +170,7 @@ load_on_first_use(
             "AttainmentComparison",
             "Comparison",
             "CompletionComparison",
+            "FurtherFigure",
             "CurveComparison",
             "Equivalence",
             "Paired",
@@ -244,6 +248,10 @@ load_on_first_use(
         "deviate.model.planning": (
             "Planning",
             "PlanningRow",
+        ),
+        "deviate.model.reasons": (
+            "FAILURES",
+            "Reason",
         ),
         "deviate.model.records": (
             "IMPORTED_AS",

@@ -135,6 +135,20 @@ class CompletionComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherFigure:
+    """A statistic that has no field of its own in a comparison, such as one of another package.
+
+    Attributes:
+        name: under which it is registered; what it is and how it is shown stands there.
+        interval: around an estimate, where there is a function for it.
+    """
+
+    name: str
+    value: Estimate | Test
+    interval: Interval | Unavailable = NOT_ASKED
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Candidate against baseline in one metric. All differences are candidate minus baseline.
 
@@ -158,6 +172,7 @@ class Comparison:
         worst_rank: Mann-Whitney U in which every failed run has the worst rank.
         curve: the metric against steps. attainment: time to the target, where one was given.
         note: what a reader must know: "measured while up to 2 other runs shared the device".
+        further: figures of statistics that are registered with a label.
     """
 
     metric: SelectedMetric
@@ -201,6 +216,7 @@ class Comparison:
     attainment: AttainmentComparison | Unavailable = NOT_ASKED
     welch_interval: Interval | Unavailable = NOT_ASKED
     p_upper: Estimate = NOT_ASKED
+    further: tuple[FurtherFigure, ...] = ()
 
     @property
     def both_tests(self) -> tuple[Test | Unavailable, Test | Unavailable]:

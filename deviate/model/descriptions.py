@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
 from deviate.model.plan import SelectedMetric
+from deviate.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Description:
         attainment: when the runs reached the target, where one was given.
         rounding_se: the smallest standard error of the mean among the sides that are compared in this metric, which
             decides the decimals of all of them; None where nothing is compared.
+        missing_kinds: of the reasons in `missing`, in their order.
         note: what a reader must know: "all 5 values equal", "1 run: spread unknown", "no completed run (0/5)".
     """
 
@@ -104,6 +106,7 @@ class Description:
     sampling_se: Estimate = NOT_ASKED
     attainment: Attainment | Unavailable = NOT_ASKED
     rounding_se: float | None = None
+    missing_kinds: tuple[Reason | None, ...] = ()
 
     @property
     def n(self) -> int:

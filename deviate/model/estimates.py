@@ -1,14 +1,26 @@
 """Figures and what stands in their place: estimates, intervals, tests, scores."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from deviate.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The named answer to a degenerate question: a short reason, shown in place of the number."""
+    """The named answer to a degenerate question: a short reason, shown in place of the number.
+
+    Attributes:
+        kind: of the reason, where code goes by it.
+    """
 
     reason: str
+    kind: Reason | None = field(default=None, compare=False)
+
+    @classmethod
+    def because(cls, kind: Reason, text: str = "") -> "Unavailable":
+        """The answer with a reason of this kind, in its sentence or in another one."""
+        return cls(text or kind.value, kind)
 
 
 Estimate = float | Unavailable
@@ -17,7 +29,7 @@ NOT_ASKED = Unavailable("not asked for")
 NOT_APPLICABLE = Unavailable("does not apply to this metric")
 """What is no question for the metric at hand, such as the error rate of what is no accuracy."""
 
-NOT_SHOWN = frozenset({"rounding_se", "p_upper", "p_error"})
+NOT_SHOWN = frozenset({"rounding_se", "p_upper", "p_error", "missing_kinds", "further"})
 """Fields that decide how figures are rounded or judged, and are no figures of a report."""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import SweptValue
+from deviate.registry import Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Plan:
         capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
         sweep: which value of which argument this is, where it is one of a sweep.
         streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
+        plugins: sinks and adapters of other packages whose files lie in the snapshot.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Plan:
     sweep: SweptValue | None = None
     streams: int | None = 1
     scores: int | None = 1
+    plugins: tuple[Plugin, ...] = ()
 
     @property
     def n_runs(self) -> int:

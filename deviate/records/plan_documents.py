@@ -32,6 +32,7 @@ def to_file(plan: Plan) -> ExperimentFile:
         "environment": dict(plan.environment),
         "settings": SettingsEntry(**{**_fields(plan.settings), "options": dict(plan.settings.options)}),
         "capture": dict(plan.capture),
+        "plugins": plan.plugins or UNSET,
         **{name: UNSET for name in NUMBERS if fields[name] == usual},
     })  # fmt: skip
 
@@ -54,6 +55,7 @@ def from_file(file: ExperimentFile) -> Plan:
         "environment": tuple(file.environment.items()),
         "settings": Settings(jobs=file.jobs) if file.settings is None else _settings(file.settings),
         "capture": tuple(file.capture.items()),
+        "plugins": () if isinstance(file.plugins, UnsetType) else file.plugins,
         **{name: _number(file, name) for name in NUMBERS},
     })  # fmt: skip
 

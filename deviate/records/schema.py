@@ -14,6 +14,7 @@ from deviate.errors import RecordError
 from deviate.model import Metric, PastComparison, SelectedMetric, Spending, Status
 from deviate.model.plan import SweptValue
 from deviate.records.plan import Change, Reported
+from deviate.registry import Plugin
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 
@@ -110,7 +111,7 @@ class VariantEntry(Struct):
 
 
 class ExperimentFile(Struct, kw_only=True):
-    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual."""
+    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual, `plugins` where there are none."""
 
     name: str
     created: float
@@ -140,6 +141,7 @@ class ExperimentFile(Struct, kw_only=True):
     sweep: SweptValue | None = None
     streams: int | UnsetType | None = UNSET
     scores: int | UnsetType | None = UNSET
+    plugins: tuple[Plugin, ...] | UnsetType = UNSET
 
 
 class SpecFile(Struct, kw_only=True, omit_defaults=True):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deviate.report.forms.json import plain as plain
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import render as render
+    from deviate.report.forms.registry import renderer as renderer
     from deviate.report.lines import filled as filled
     from deviate.report.lines import name as name
     from deviate.report.lines import padded as padded
@@ -81,6 +82,7 @@ load_on_first_use(
         "deviate.report.forms.registry": (
             "RENDERERS",
             "render",
+            "renderer",
         ),
         "deviate.report.lines": (
             "filled",

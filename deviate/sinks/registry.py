@@ -17,13 +17,16 @@ from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table,
 
 Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Table, Summary]
 Carry = Callable[..., Iterator[Carried]]
+COPIES = __package__.rpartition(".")[0] + ".plugins"
+"""Where sinks of other packages lie when they travel, as modules named after their own."""
 
 
 class Sink:
     """One way of reporting.
 
     Attributes:
-        key: unique, and the same in the analysis and in the guest: file and function, such as `tensorboard.add_scalar`.
+        key: unique, and the same in the analysis and in the guest: file and function, such as `tensorboard.add_scalar`,
+            or of another package module and function, such as `labbook.deviate_sink.note`.
         name: what the user sees in tables and JSON.
         names: qualified names of the callables; a call's result is written `module.function()`. With `*` for any text,
             as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places. With `[]=`
@@ -33,7 +36,10 @@ class Sink:
     """
 
     def __init__(self, name: str, names: Iterable[str], spellings: Iterable[str], carry: Carry) -> None:
-        self.key = carry.__module__.rpartition(".")[2] + "." + carry.__name__
+        module = carry.__module__
+        for folder in (__package__ + ".", COPIES + "."):
+            module = module[len(folder) :] if module.startswith(folder) else module
+        self.key = module + "." + carry.__name__
         self.name = name
         self.names = tuple(names)
         self.spellings = tuple(spellings)
@@ -111,8 +117,9 @@ def find_by_key(key: str) -> Sink:
         KeyError: there is no such sink.
     """
     if key not in SINKS:
+        file = key.rpartition(".")[0]
         try:
-            importlib.import_module("." + key.partition(".")[0], __package__)
+            importlib.import_module("." + file, __package__)
         except ImportError as error:
             raise KeyError(key) from error
     return SINKS[key]

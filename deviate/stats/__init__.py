@@ -119,6 +119,10 @@ if TYPE_CHECKING:
     from deviate.stats.published import is_quotient as is_quotient
     from deviate.stats.published import quotient_range as quotient_range
     from deviate.stats.published import variability_reduction as variability_reduction
+    from deviate.stats.registry import STATISTICS as STATISTICS
+    from deviate.stats.registry import Statistic as Statistic
+    from deviate.stats.registry import labelled_statistics as labelled_statistics
+    from deviate.stats.registry import statistic as statistic
     from deviate.stats.stability import calibration_error as calibration_error
     from deviate.stats.stability import difference_over_pairs as difference_over_pairs
     from deviate.stats.stability import disagreement as disagreement
@@ -338,6 +342,12 @@ load_on_first_use(
             "is_quotient",
             "quotient_range",
             "variability_reduction",
+        ),
+        "deviate.stats.registry": (
+            "STATISTICS",
+            "Statistic",
+            "labelled_statistics",
+            "statistic",
         ),
         "deviate.stats.stability": (
             "calibration_error",

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
+from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, Reason, SelectedMetric
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.aggregate import NEVER
 from deviate.stats.estimates.sample import count, first_of
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.primary import is_on_test_data
@@ -136,7 +135,7 @@ def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
 def _failures(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     n_runs = sum(run.status not in NOT_COUNTED for run in experiment.runs)
-    for status, words in {"diverged": "diverged", **NO_RESULT}.items():
+    for status, kind in {"diverged": Reason.DIVERGED, **NO_RESULT}.items():
         failed = [run.replicate for run in experiment.runs if run.status == status]
         if failed:
             advice = "look at the log and repair the cause"
@@ -145,7 +144,7 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
             if status == "diverged":
                 advice = "if a metric may well be NaN, deselect it in deviate.toml"
             warnings.append(
-                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {words} ({_replicates(failed)}). "
+                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({_replicates(failed)}). "
                 f"Counted as failures, without a score; {advice}."
             )
     return warnings
@@ -168,7 +167,7 @@ def silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[s
     for findings, label in zip(described, labels, strict=True):
         n_completed = sum(run.status == "completed" for run in findings.experiment.runs)
         for description in findings.descriptions:
-            n_silent = sum(reason == NEVER for _, reason in description.missing)
+            n_silent = description.missing_kinds.count(Reason.NEVER_REPORTED)
             if n_completed and n_silent == n_completed:
                 silent.setdefault(description.metric.name, []).append(label)
     return [
@@ -188,7 +187,9 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
         return []
     metric = description.metric
     listed = "; ".join(f"{reason} ({_replicates(replicates)})" for reason, replicates in by_reason.items())
-    if list(by_reason) == [NEVER] and len(by_reason[NEVER]) == len(completed):
+    never = [kind is Reason.NEVER_REPORTED for kind in description.missing_kinds]
+    silent = {replicate for (replicate, _), is_silent in zip(description.missing, never, strict=True) if is_silent}
+    if completed <= silent:
         return []  # said once for all experiments
     n_missing = sum(map(len, by_reason.values()))
     return [

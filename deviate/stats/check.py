@@ -12,6 +12,7 @@ from deviate.model import (
     Experiment,
     Interval,
     PairFindings,
+    Reason,
     Test,
     Unavailable,
     level_text,
@@ -27,7 +28,6 @@ from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability
 from deviate.stats.estimates.sample import (
-    CONSTANT_DIFFERENCE,
     Values,
     count,
     differences_of,
@@ -43,7 +43,6 @@ from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"
-SAME = "nothing has changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool, n
     if too_few := _too_few(comparison, is_alone=n_family == 1 and level == confidence):
         return Unavailable(too_few)
     if has_partners and comparison.baseline.scores == comparison.candidate.scores:
-        return Unavailable(SAME)
+        return Unavailable.because(Reason.UNCHANGED)
     if comparison.verdict.word == "withheld":
         return Unavailable(comparison.verdict.reason)
     if isinstance(interval, Unavailable):  # at an early look no arrangement of few runs may reach the level
@@ -248,7 +247,7 @@ def _outcome(
     confidence: float,
 ) -> tuple[CheckOutcome, str]:
     if isinstance(weighed, Unavailable):
-        return _outcome_untested(comparison, weighed.reason, confidence)
+        return _outcome_untested(comparison, weighed, confidence)
     margin = comparison.metric.margin or 0.0
     level = weighed.interval.confidence
     worse = "beyond the margin" if margin else "on the worse side of 0"
@@ -274,14 +273,14 @@ def _outcome(
     return "undecided", "not shown to be worse; that it is not worse at all, only a better candidate can show"
 
 
-def _outcome_untested(comparison: Comparison, reason: str, confidence: float) -> tuple[CheckOutcome, str]:
-    if reason == "identical":
+def _outcome_untested(comparison: Comparison, answer: Unavailable, confidence: float) -> tuple[CheckOutcome, str]:
+    if answer.kind is Reason.IDENTICAL:
         return "passed", comparison.verdict.reason
-    if reason == SAME:
-        return "passed", f"{SAME}: all {comparison.baseline.n} runs score what those with their seeds do"
-    if reason == CONSTANT_DIFFERENCE:
+    if answer.kind is Reason.UNCHANGED:
+        return "passed", f"{answer.reason}: all {comparison.baseline.n} runs score what those with their seeds do"
+    if answer.kind is Reason.CONSTANT_DIFFERENCE:
         return _outcome_without_spread(comparison, confidence)
-    return "undecided", reason
+    return "undecided", answer.reason
 
 
 def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[CheckOutcome, str]:

@@ -36,6 +36,7 @@ from deviate.stats.estimates.effect import (
 )
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
+from deviate.stats.registry import compute_labelled
 from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.tests.equivalence import equivalence, paired_equivalence
 from deviate.stats.tests.paired import match, paired, pairing_cost
@@ -154,7 +155,9 @@ def compare_descriptions(
     )
     if is_paired:
         comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
-    comparison = _with_asked_values(comparison, confidence)
+    pairs = deciding_scores(comparison) if is_paired else None
+    further = compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
+    comparison = _with_asked_values(replace(comparison, further=further), confidence)
     return with_adjusted_p(comparison, *both_p(comparison), confidence=confidence)
 
 

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.model import (
+    FAILURES,
     Description,
     Direction,
     Estimate,
     Experiment,
     Metric,
+    Reason,
     Role,
     Run,
     Score,
@@ -44,7 +46,7 @@ from deviate.stats.estimates.robust import (
 from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
 
-NO_RESULT = {"crashed": "crashed", "timed_out": "timed out", "silent": "the guest never reported"}
+NO_RESULT = {"crashed": Reason.CRASHED, "timed_out": Reason.TIMED_OUT, "silent": Reason.SILENT}
 NOT_COUNTED = ("lost", "cancelled")
 """Runs that ended for no reason of their own: they are run again and count for nothing."""
 
@@ -99,10 +101,11 @@ def named_metric(
 
 def _score(run: Run, metric: SelectedMetric) -> Estimate:
     if run.status in NO_RESULT:
-        return Unavailable(NO_RESULT[run.status])
+        return Unavailable.because(NO_RESULT[run.status])
     score = aggregate_series(run.series.get(metric.name, Series((), ())), metric.aggregate, metric.direction)
     if run.status == "diverged":
-        return Unavailable(f"diverged: {score.reason}" if isinstance(score, Unavailable) else "diverged")
+        text = f"diverged: {score.reason}" if isinstance(score, Unavailable) else ""
+        return Unavailable.because(Reason.DIVERGED, text)
     return score
 
 
@@ -114,7 +117,8 @@ def _describe(
     rng: Source | None,
 ) -> Description:
     scores = tuple(Score(replicate, value) for replicate, value in outcomes if not isinstance(value, Unavailable))
-    missing = tuple((replicate, value.reason) for replicate, value in outcomes if isinstance(value, Unavailable))
+    absences = [(replicate, value) for replicate, value in outcomes if isinstance(value, Unavailable)]
+    kinds = tuple(absence.kind for _, absence in absences)
     values = [score.value for score in scores]
     absent = Unavailable("no score")
     single = Unavailable("1 run: spread unknown") if len(values) == 1 else absent
@@ -123,7 +127,8 @@ def _describe(
         metric=metric,
         scores=scores,
         n_runs=len(outcomes),
-        missing=missing,
+        missing=tuple((replicate, absence.reason) for replicate, absence in absences),
+        missing_kinds=kinds,
         mean=moments(values).mean if values else absent,
         mean_interval=mean_interval(values, confidence=confidence) if several else single,
         sd=moments(values).sd if several else single,
@@ -133,7 +138,7 @@ def _describe(
         minimum=min(values) if values else absent,
         maximum=max(values) if values else absent,
         range=max(values) - min(values) if several else single,
-        note=_note(values, len(outcomes), missing),
+        note=_note(values, len(outcomes), kinds),
         se=standard_error(values) if several else single,
         cv_interval=variation_interval(values, confidence=confidence) if several else single,
         error_cv=error_variation(values, metric) if several else single,
@@ -166,11 +171,10 @@ def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
     return replace(described, n_examples=n_examples, sampling_se=sampling_error(values, described.metric, n_examples))
 
 
-def _note(values: list[float], n_runs: int, missing: tuple[tuple[int, str], ...]) -> str:
+def _note(values: list[float], n_runs: int, missing: Sequence[Reason | None]) -> str:
     n = len(values)
     if n == 0:
-        failed = all(reason in NO_RESULT.values() or reason.startswith("diverged") for _, reason in missing)
-        return f"no completed run (0/{n_runs})" if failed else f"no run gave a score (0/{n_runs})"
+        return f"no completed run (0/{n_runs})" if FAILURES.issuperset(missing) else f"no run gave a score (0/{n_runs})"
     if n == 1:
         return "1 run: spread unknown"
     notes = []

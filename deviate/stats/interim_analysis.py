@@ -179,9 +179,18 @@ def _changed(
         reached = replace(
             reached, log_rank=of_test(reached.log_rank), log_rank_seconds=of_test(reached.log_rank_seconds)
         )
+    further = (
+        replace(
+            figure,
+            value=test(figure.value) if isinstance(figure.value, Test) else figure.value,
+            interval=of_interval(figure.interval),
+        )
+        for figure in comparison.further
+    )
     return replace(
         comparison,
         paired=paired,
+        further=tuple(further),
         curve=curve,
         attainment=reached,
         welch=of_test(comparison.welch),

@@ -152,7 +152,7 @@ def judge(
     warnings += metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
     warnings += margin_warnings(pairs)
-    warnings += pairing_warnings(pairs)
+    warnings += pairing_warnings(pairs, confidence=confidence)
     warnings += unmatched_warnings(pairs, chosen)
     sources = None if pairs else noise(described, confidence=confidence)
     return Findings(

@@ -6,7 +6,8 @@ from deviate.model import Absorption, Description, Repeatability, value_text
 from deviate.stats.estimates.sample import count, spread_refusal
 from deviate.stats.study import STREAMS, Study, drawn
 
-NO_EFFECT = "had no observed effect"
+WITHOUT_STREAMS = frozenset({"script", "nothing", "implementation", "configuration"})
+"""Kinds of variants whose equal runs say nothing of streams."""
 
 
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:
@@ -42,7 +43,12 @@ def equal_note(study: Study, index: int) -> str:
             return f"no effect of the configuration observed, {words}"
     if _draws_nothing(study, index):
         return f"no draw observed from {_these(study, index)}, {words}"
-    return f"{NO_EFFECT}, {words}"
+    return f"had no observed effect, {words}"
+
+
+def has_no_effect(study: Study, index: int) -> bool:
+    """Whether the streams that a variant varies were drawn from, and all its runs are equal none the less."""
+    return study.kinds[index] not in WITHOUT_STREAMS and not _draws_nothing(study, index)
 
 
 def equal_words(proof: Repeatability) -> str:

@@ -1,9 +1,14 @@
 """Statistics by name: which functions of scores there are, and what must hold of each whatever the scores."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
+from deviate.errors import ToolError
+from deviate.model import NOT_ASKED, FurtherFigure, Interval, Unavailable
 from deviate.registry import Registry
 
 Behaviour = Literal["follows", "ignores", "squares", "neither"]
@@ -12,16 +17,30 @@ or none of these."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+Samples = tuple[Sequence[float], Sequence[float]]
+NumberKind = Literal["ratio", "difference", "test"]
+"""What a figure is, which decides how it is rounded: a number without a unit, one in units of the metric, a test."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """A function of one or more samples of scores, each a sequence of floats, one per run, the baseline first.
 
+    A statistic that compares two samples and has a `label` is shown wherever comparisons are: in tables, JSON and its
+    schema, CSV, LaTeX macros and the bibliography. One without has a field of `Comparison`, or is part of others.
+
     Attributes:
+        name: of the function; of JSON members and CSV columns too, and of LaTeX commands in capitals and without `_`.
         n_samples: samples it takes as positional arguments; None for any number of them.
         minimum: runs it needs in each; with fewer it returns an `Unavailable`, it never raises.
         shift, scale: of an estimate, of both ends of an interval, or of the p of a test.
         draws: whether it takes `rng`.
         is_paired: whether the order of runs within samples binds them together.
+        group, label: the heading under which a table has it, and what it is called there.
+        kind: of the number. letter: of the statistic of a test, as t or U.
+        method: how it is computed, in a few words.
+        interval: a function of the same samples and of `confidence`, for an interval around the estimate.
+        cites: what a paper cites for it: keys of the bibliography, or whole entries of BibTeX.
     """
 
     name: str
@@ -32,6 +51,13 @@ class Statistic:
     scale: Behaviour
     draws: bool
     is_paired: bool
+    group: str = ""
+    label: str = ""
+    kind: NumberKind = "ratio"
+    letter: str = ""
+    method: str = ""
+    interval: Callable[..., Interval | Unavailable] | None = None
+    cites: tuple[str, ...] = ()
 
 
 STATISTICS: Registry[Statistic] = Registry("deviate.stats", "deviate.statistics")
@@ -45,12 +71,55 @@ def statistic(
     scale: Behaviour,
     draws: bool = False,
     is_paired: bool = False,
+    name: str = "",
+    **shown: Any,
 ) -> Callable[[Function], Function]:
-    """Register a function under its own name; it is returned as it is."""
+    """Register a function; it is returned as it is. The arguments are those of `Statistic`.
+
+    Args:
+        name: where it is not the function's own.
+    """
 
     def register(function: Function) -> Function:
-        name = function.__name__
-        STATISTICS.add(name, Statistic(name, function, n_samples, minimum, shift, scale, draws, is_paired))
+        entry = Statistic(
+            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **shown
+        )
+        if entry.label and n_samples != 2:
+            raise ToolError(f"{entry.name} has a label, and does not compare two samples", "leave the label out")
+        STATISTICS.add(entry.name, entry)
         return function
 
     return register
+
+
+@functools.cache
+def labelled_statistics() -> tuple[Statistic, ...]:
+    """Every statistic that is shown by what it says of itself, by name."""
+    return tuple(statistic for statistic in STATISTICS.values() if statistic.label)
+
+
+def compute_labelled(
+    unpaired: Samples, paired: Samples | None, *, confidence: float, seed: int
+) -> tuple[FurtherFigure, ...]:
+    """The figures of these statistics for two sides, the baseline first.
+
+    Args:
+        paired: scores of the pairs; None where runs are not paired, and statistics of pairs are not asked for.
+        seed: of the generator that each statistic which draws begins with.
+    """
+    return tuple(
+        _compute(statistic, paired if statistic.is_paired else unpaired, confidence, seed)
+        for statistic in labelled_statistics()
+    )
+
+
+def _compute(statistic: Statistic, samples: Samples | None, confidence: float, seed: int) -> FurtherFigure:
+    if samples is None:
+        return FurtherFigure(statistic.name, NOT_ASKED)
+    generator = {"rng": np.random.default_rng(seed)} if statistic.draws else {}
+    try:
+        value = statistic.function(*samples, **generator)
+        around = NOT_ASKED if statistic.interval is None else statistic.interval(*samples, confidence=confidence)
+    except Exception as error:  # noqa: BLE001  (a third party's statistic may raise what it likes; the others stand)
+        return FurtherFigure(statistic.name, Unavailable(f"{type(error).__name__}: {error}"))
+    return FurtherFigure(statistic.name, value, around)

@@ -6,7 +6,7 @@ from deviate.model import Absorption, Experiment, Repeatability
 from deviate.stats.estimates.evaluation import evaluation_statements
 from deviate.stats.estimates.proof import completed
 from deviate.stats.estimates.sample import count
-from deviate.stats.notes import NO_EFFECT, equal_note, equal_words, where
+from deviate.stats.notes import equal_note, equal_words, has_no_effect, where
 from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
 
 MOST_LISTED = 5
@@ -60,7 +60,7 @@ def _of_variant(study: Study, index: int) -> Iterator[str]:
         yield f"{name}: {count(n_left, 'run')} did not complete and {'is' if n_left == 1 else 'are'} not compared."
     if proof.is_equal and name != CONTROL and kind != "one-bit":
         note = equal_note(study, index)
-        yield f"{name} {note}." if note.startswith(NO_EFFECT) else f"{name}: {note}."
+        yield f"{name} {note}." if has_no_effect(study, index) else f"{name}: {note}."
     elif proof.is_equal is False and kind == "implementation":
         yield f"{name}: the runs part with all seeds held, {where(proof)}."
     if name == SCRIPT and not study.is_single:

@@ -1,15 +1,25 @@
 """The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
 
-from deviate.model import Comparison, Description, Equivalence, Interval, Test, Unavailable, Verdict, Word, level_text
+from deviate.model import (
+    Comparison,
+    Description,
+    Equivalence,
+    Interval,
+    Reason,
+    Test,
+    Unavailable,
+    Verdict,
+    Word,
+    level_text,
+)
 from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.sample import count, differences_of, spread_refusal
 from deviate.stats.tests.both import NEAR, p_of
-from deviate.stats.tests.failures import failure_bound, is_failure
+from deviate.stats.tests.failures import failure_bound, n_failed
 from deviate.stats.tests.paired import match
 from deviate.stats.tests.two_tests import smallest_p
 
-CONSTANT = "constant difference"
 UNEQUAL = 2.0
 """Ratio of the numbers of runs from which on it is named where the two tests disagree."""
 
@@ -60,7 +70,7 @@ def needed_pairs(*, is_alone: bool) -> int:
 
 def no_failure(description: Description) -> str:
     """How high the failure rate may be where no run failed; empty where one did, for then the rates are said."""
-    if any(is_failure(reason) for _, reason in description.missing):
+    if n_failed(description):
         return ""
     return f"; no failure in {count(description.n_runs, 'run')}: {failure_bound(description.n_runs)}"
 
@@ -140,10 +150,12 @@ def _without_answer(comparison: Comparison, *, is_alone: bool) -> Verdict | None
     differences = differences_of(b, a)
     if not isinstance(differences, Unavailable):
         return None
-    if differences.reason.startswith(CONSTANT):
-        text = f"{CONSTANT} {a[0] - b[0]:.4g} in {count(len(b), 'pair')}, no spread of the differences observed"
+    if differences.kind is Reason.CONSTANT_DIFFERENCE:
+        text = (
+            f"constant difference {a[0] - b[0]:.4g} in {count(len(b), 'pair')}, no spread of the differences observed"
+        )
         return Verdict("undecided", text)
-    if differences.reason == "identical":
+    if differences.kind is Reason.IDENTICAL:
         return Verdict("identical", f"both values of all {len(b)} pairs equal")
     return Verdict("undecided", differences.reason)
 
@@ -159,10 +171,11 @@ def _too_few(baseline: Description, candidate: Description) -> str:
 
 
 def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verdict:
-    if reason.reason == "identical":
+    if reason.kind is Reason.IDENTICAL:
         return Verdict("identical", f"all {len(b)} + {len(a)} values equal")
-    if reason.reason.startswith("constant"):
-        return Verdict("undecided", f"{CONSTANT} {a[0] - b[0]:.4g} in {len(b)} v {len(a)} runs, no spread observed")
+    if reason.kind is Reason.CONSTANT_DIFFERENCE:
+        difference = f"{a[0] - b[0]:.4g} in {len(b)} v {len(a)} runs"
+        return Verdict("undecided", f"constant difference {difference}, no spread observed")
     return Verdict("undecided", reason.reason)
 
 
@@ -189,13 +202,9 @@ def _decided(
     return Verdict(word, rates + reason)
 
 
-def _n_failed(description: Description) -> int:
-    return sum(is_failure(reason) for _, reason in description.missing)
-
-
 def _fails_more(one: Description, other: Description) -> bool:
     """Whether a larger share of the runs of one side failed."""
-    return _n_failed(one) * other.n_runs > _n_failed(other) * one.n_runs
+    return n_failed(one) * other.n_runs > n_failed(other) * one.n_runs
 
 
 def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> bool:
@@ -203,7 +212,7 @@ def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> b
     test = comparison.worst_rank
     if isinstance(test, Unavailable) or test.p_value >= 1 - level:
         return False
-    n_b, n_a = (it.n + _n_failed(it) for it in (comparison.baseline, comparison.candidate))
+    n_b, n_a = (it.n + n_failed(it) for it in (comparison.baseline, comparison.candidate))
     is_higher = test.statistic > n_b * n_a / 2
     return is_higher == (is_better == (comparison.metric.direction == "max"))
 
@@ -218,7 +227,7 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
     winner, loser = (baseline, candidate) if word == "worse" else (candidate, baseline)
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return ""
-    before, after = (f"{_n_failed(it)}/{it.n_runs}" for it in (baseline, candidate))
+    before, after = (f"{n_failed(it)}/{it.n_runs}" for it in (baseline, candidate))
     return f"{word} among completed runs, but {after} of the candidate against {before} of the baseline failed"
 
 

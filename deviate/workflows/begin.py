@@ -90,9 +90,12 @@ def _make(
     streams = STREAMS_NUMBER
     if like is not None:
         snapshot = instrument.take_over(like, records.snapshot_folder(place))
-        streams = records.read_plan(like.folder.parent).streams or streams  # its guest divides the draws as it did then
+        earlier = records.read_plan(like.folder.parent)
+        streams = earlier.streams or streams  # its guest divides the draws as it did then
+        plugins = earlier.plugins
     else:
         snapshot = _frozen(prepared, request, place)
+        plugins = instrument.travelling_plugins()
     plan = Plan(
         name=name,
         created=time.time(),
@@ -117,6 +120,7 @@ def _make(
         sweep=request.sweep,
         streams=streams,
         scores=SCORES_NUMBER,
+        plugins=plugins,
     )
     records.create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan)

@@ -12,7 +12,7 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.project import CONFIG
 from deviate.records import CONTAINERS
-from deviate.stability import stability
+from deviate.registry import wing
 from deviate.workflows.request import SampleSizeRule
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
 def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
     findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
-    stability_findings = stability(
+    stability_findings = wing("stability").stability(
         [item.experiment for item in findings.experiments],
         confidence=options.confidence,
         analysis_seed=options.analysis_seed,

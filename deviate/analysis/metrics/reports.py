@@ -12,7 +12,9 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
 from deviate.analysis.resolve.values import Starred
 from deviate.model.metric_vocabulary import listed
-from deviate.sinks import Carried, Message, Record, Sink, find_sink
+from deviate.registry import SINKS, load_plugins
+from deviate.sinks import Carried, Message, Record, Sink
+from deviate.sinks import find_sink as find_in_tree
 
 SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""
@@ -43,6 +45,12 @@ class Report:
     sink: str
     key: str
     carried: list[Carried]
+
+
+def find_sink(qualified: str | None, spelling: str) -> Sink | None:
+    """The sink of a callee, by name or spelling: one of the tree, or else one of another package."""
+    sink = find_in_tree(qualified, spelling)
+    return find_in_tree(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
 
 
 class Reports:

@@ -1,12 +1,12 @@
 """What of the findings is published and under which names: the one description that JSON and its schema both follow."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import getdoc
 from types import MappingProxyType, NoneType
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from deviate.model import (
     BreakdownPart,
@@ -35,6 +35,7 @@ from deviate.model import (
 )
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.divergence import Difference, DivergenceFindings, Growth, Ulps
+from deviate.report.further import FurtherField, further_fields
 
 SCHEMA = 7
 # 2026-11-21  1  first format.
@@ -102,14 +103,17 @@ SHAPES: dict[type, Shape] = {
     ),
     Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
     Description: Shape(
-        without=_but("rounding_se"), inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}
+        without=_but("rounding_se", "missing_kinds"),
+        inside=("metric",),
+        also={"n": "n"},
+        keyed={"missing": ("replicate", "reason")},
     ),
     Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
-    Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}, filled=_but("reason")),
+    Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
-        without=_but("baseline", "candidate", "p_upper"),
+        without=_but("baseline", "candidate", "p_upper", "further"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
@@ -195,6 +199,16 @@ class Member:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class FurtherMember(Member):
+    """A figure that is no field of its owner: `value` finds it there."""
+
+    value: Callable[[Any], object] = repr
+
+    def of(self, value: object) -> object:
+        return self.value(value)
+
+
 @cache
 def members(owner: type) -> tuple[Member, ...]:
     """What a value of this class has in a document, in order."""
@@ -203,7 +217,14 @@ def members(owner: type) -> tuple[Member, ...]:
     found += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
     left_out = shape.without | set(shape.inside)
     found += [_member(owner, it.name, (it.name,)) for it in fields(owner) if it.name not in left_out]
+    if owner is Comparison:
+        found += map(_further_member, further_fields())
     return tuple(found)
+
+
+def _further_member(figure: FurtherField) -> Member:
+    description = (getdoc(figure.statistic.function) or "").partition("\n")[0]
+    return FurtherMember(Comparison, figure.name, (), figure.kind, description=description, value=figure.of)
 
 
 def _members_inside(owner: type, name: str) -> Iterator[Member]:

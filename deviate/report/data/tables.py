@@ -14,6 +14,7 @@ from deviate.model.estimates import NOT_SHOWN
 from deviate.report.data import stability
 from deviate.report.data.scores import plain_text, score_rows
 from deviate.report.format import counted
+from deviate.report.further import further_fields
 from deviate.report.view.data import DataFile, DataView
 
 MOST_VALUES = 5_000_000
@@ -120,6 +121,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
         *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
         *("n_baseline", "n_candidate"),
         *_heads(Comparison, names),
+        *(head for field in further_fields() for head in _columns(field.name, str(field.kind))),
     ]
     for pair in findings.pairs:
         for comparison in pair.comparisons:
@@ -135,6 +137,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
                 comparison.baseline.n,
                 comparison.candidate.n,
                 *_cells(comparison, names),
+                *(cell for field in further_fields() for cell in _split(field.of(comparison), str(field.kind))),
             ]
 
 
@@ -146,8 +149,11 @@ def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
     """Columns of fields, by their names in the model; an interval and a test have several."""
     kinds = {it.name: str(it.type) for it in fields(model) if it.name not in NOT_SHOWN}
     for name in names:
-        for part in _parts(kinds[name]):
-            yield f"{name}_{part}" if part else name
+        yield from _columns(name, kinds[name])
+
+
+def _columns(name: str, kind: str) -> Iterator[str]:
+    return (f"{name}_{part}" if part else name for part in _parts(kind))
 
 
 def _parts(kind: str) -> tuple[str, ...]:
@@ -159,11 +165,16 @@ def _parts(kind: str) -> tuple[str, ...]:
 def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Value]:
     kinds = {it.name: str(it.type) for it in fields(value) if it.name not in NOT_SHOWN}
     for name in names:
-        found, parts = getattr(value, name), _parts(kinds[name])
-        if isinstance(found, Interval | Test):
-            yield from (_plain(getattr(found, part)) for part in parts)
-        else:
-            yield from (_plain(found), *([None] * (len(parts) - 1)))
+        yield from _split(getattr(value, name), kinds[name])
+
+
+def _split(figure: object, kind: str) -> Iterator[Value]:
+    """The cells of one figure."""
+    parts = _parts(kind)
+    if isinstance(figure, Interval | Test):
+        yield from (_plain(getattr(figure, part)) for part in parts)
+    else:
+        yield from (_plain(figure), *([None] * (len(parts) - 1)))
 
 
 def _plain(value: object) -> Value:

@@ -1,6 +1,6 @@
 """What to cite for what a report used, and nothing else, as BibTeX."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from deviate import __version__
 from deviate.model import (
@@ -18,8 +18,10 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report.forms.templates import source
+from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
 from deviate.report.view import View
+from deviate.stats import Statistic, labelled_statistics
 
 FILE = "references.bib"
 """A head, the software, and the publications behind the figures of reports, with a blank line between them.
@@ -34,7 +36,23 @@ def references_source(view: View) -> str:
     head, software, *entries = source(FILE).removesuffix("\n").split("\n\n")
     keys = cited_keys(view)
     cited = [entry for entry in entries if entry_key(entry) in keys]
-    return "\n\n".join([head, software.replace("VERSION", __version__), *cited]) + "\n"
+    further = _further_entries(view, {entry_key(entry) for entry in entries})
+    return "\n\n".join([head, software.replace("VERSION", __version__), *cited, *further]) + "\n"
+
+
+def _further_entries(view: View, packaged: Set[str]) -> Iterator[str]:
+    """What statistics that say themselves how they are shown bring along, as BibTeX."""
+    for statistic in _further_used(view):
+        yield from (f"{entry}\n% {statistic.label}" for entry in statistic.cites if entry not in packaged)
+
+
+def _further_used(view: View) -> list[Statistic]:
+    compared = [comparison for pair in view.findings.pairs for comparison in pair.comparisons]
+    return [
+        statistic
+        for statistic in labelled_statistics()
+        if any(_is_there(figure_of(comparison, statistic.name).value) for comparison in compared)
+    ]
 
 
 def entry_key(entry: str) -> str:
@@ -63,6 +81,7 @@ def _keys(view: View) -> Iterator[str]:
             yield from _of_comparison(comparison)
         if "Holm" in pair.family and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
             yield "holm1979"
+    yield from (key for statistic in _further_used(view) for key in statistic.cites)
     if view.outcomes is not None:
         yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
     yield from _of_many(findings)

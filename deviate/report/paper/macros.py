@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
 from deviate.report.format import number, p_cell, percentage, ratio, signed
 from deviate.report.forms.tex import comment, escape, prose
-from deviate.report.paper.letters import prefixes
+from deviate.report.further import figure_of
+from deviate.report.paper.letters import letters, prefixes
 from deviate.report.paper.macro import MISSING, Macro, maths, missing
 from deviate.report.paper.stability_macros import stability_macros
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
@@ -13,6 +14,7 @@ from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
 from deviate.report.view import View
+from deviate.stats import Statistic, labelled_statistics
 
 OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")
 OF_COMPARISON = (
@@ -66,7 +68,8 @@ def macros_of(view: View) -> tuple[Macro, ...]:
     names = [(*whose[index], found.metric.name) for index, found, _ in places]
     taken = [it.name.removeprefix("deviate") for it in general]
     made = list(general)
-    for (index, found, comparison), prefix in zip(places, prefixes(names, ENDINGS, taken), strict=True):
+    endings = (*ENDINGS, *_further_endings())
+    for (index, found, comparison), prefix in zip(places, prefixes(names, endings, taken), strict=True):
         made += [_named(prefix, it) for it in _description(found)]
         made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
     taken = [it.name.removeprefix("deviate") for it in made]
@@ -123,7 +126,8 @@ def _description(it: Description) -> Iterator[Macro]:
 
 def _comparison(it: Comparison | None) -> Iterator[Macro]:
     if it is None:
-        yield from (Macro(ending, MISSING, "not reported on both sides") for ending in OF_COMPARISON)
+        endings = (*OF_COMPARISON, *_further_endings())
+        yield from (Macro(ending, MISSING, "not reported on both sides") for ending in endings)
         return
     places = places_of_difference(it)
     test = it.deciding_test
@@ -143,6 +147,25 @@ def _comparison(it: Comparison | None) -> Iterator[Macro]:
     else:
         yield missing("Equivalence", it.equivalence)
     yield Macro("Verdict", escape(verdict_word(it)), it.verdict.reason)
+    for statistic in labelled_statistics():
+        yield from _further(statistic, it)
+
+
+def _further_endings() -> list[str]:
+    """Of statistics that say themselves how they are shown."""
+    ends = {True: ("", "Low", "High"), False: ("",)}
+    return [f"{letters(it.name)}{end}" for it in labelled_statistics() for end in ends[it.interval is not None]]
+
+
+def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
+    figure, name = figure_of(comparison, statistic.name), letters(statistic.name)
+    places = places_of_difference(comparison) if statistic.kind == "difference" else 2
+    if isinstance(figure.value, Test):
+        yield Macro(name, escape(test_text(figure.value, statistic.letter)), statistic.label)
+    else:
+        yield _estimate(name, figure.value, lambda value: number(value, places), statistic.label)
+    if statistic.interval is not None:
+        yield from _ends(name, figure.interval, places)
 
 
 def _estimate(name: str, value: Estimate, written: Callable[[float], str], note: str = "") -> Macro:

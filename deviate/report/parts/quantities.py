@@ -3,9 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deviate.model import NOT_ASKED, Comparison
+from deviate.model import NOT_ASKED, Comparison, Interval, Test
 from deviate.report.document import Absent
-from deviate.report.parts.compare import p_value_cell
+from deviate.report.format import difference_unit
+from deviate.report.further import figure_of
+from deviate.report.numbers import Number, with_unit
+from deviate.report.parts.compare import (
+    level_and_method,
+    p_value_cell,
+    places_of_difference,
+    ratio_cell,
+    test_cell,
+)
+from deviate.report.parts.describe import cell_of, unit_of
 from deviate.report.parts.quantity_cells import (
     Made,
     correlation_cell,
@@ -31,6 +41,7 @@ from deviate.report.parts.quantity_cells import (
     verdict_cell,
 )
 from deviate.report.view import QuantityRow
+from deviate.stats import Statistic, labelled_statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,7 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
     A quantity that was asked for in no comparison has no row.
     """
     rows = []
-    for quantity in _QUANTITIES:
+    for quantity in _all_quantities():
         made = [None if comparison is None else quantity.cell(comparison) for comparison in comparisons]
         asked = [(it, cell) for it, cell in zip(comparisons, made, strict=True) if it is not None and cell]
         if not asked:
@@ -60,6 +71,33 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
         )
         rows.append(QuantityRow(quantity.label, methods, tuple(cells), quantity.group))
     return tuple(rows)
+
+
+def _all_quantities() -> list[_Quantity]:
+    """Those of the table below, and at the end of their groups the statistics that say how they are shown."""
+    quantities = [*_QUANTITIES, *map(_labelled, labelled_statistics())]
+    groups = list(dict.fromkeys(quantity.group for quantity in quantities))
+    return sorted(quantities, key=lambda quantity: groups.index(quantity.group))
+
+
+def _labelled(statistic: Statistic) -> _Quantity:
+    def cell(comparison: Comparison) -> Made:
+        figure = figure_of(comparison, statistic.name)
+        if figure.value == NOT_ASKED:
+            return None
+        if isinstance(figure.value, Test):
+            return test_cell(figure.value, statistic.letter)
+        if statistic.kind == "difference":
+            places, unit = places_of_difference(comparison), difference_unit(unit_of(comparison.metric))
+            return cell_of(figure.value, lambda value: with_unit((Number(value, places, "signed"),), unit))
+        return ratio_cell(figure.value, figure.interval)
+
+    def method(comparison: Comparison) -> str:
+        interval = figure_of(comparison, statistic.name).interval
+        around = level_and_method(interval) if isinstance(interval, Interval) else ""
+        return "; ".join(filter(None, (statistic.method, around)))
+
+    return _Quantity(statistic.group, statistic.label, method, cell)
 
 
 _QUANTITIES = (

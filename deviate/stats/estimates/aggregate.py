@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from deviate.errors import InputError
-from deviate.model import Direction, Estimate, Series, Unavailable
+from deviate.model import Direction, Estimate, Reason, Series, Unavailable
 from deviate.stats.estimates.sample import LARGEST
 
 NAMES = ("last", "best", "mean", "median", "min", "max", "at:K")
@@ -16,8 +16,6 @@ _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: math.fsum(values) / len(values),
     "median": statistics.median,
 }
-
-NEVER = "never reported"
 
 
 def aggregate_series(series: Series, aggregate: str, direction: Direction | None = None) -> Estimate:
@@ -31,7 +29,7 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
     """
     check_aggregate(aggregate)
     if not series.values:
-        return Unavailable(NEVER)
+        return Unavailable.because(Reason.NEVER_REPORTED)
     if aggregate == "last":
         return _finite([(series.steps[-1], series.values[-1])], lambda values: values[0], at_end=True)
     measurements = list(zip(series.steps, series.values, strict=True))
@@ -78,7 +76,7 @@ def _finite(
                 where = "outside the main loop"
             else:
                 where = f"at the last step ({step})" if at_end else f"at step {step}"
-            return Unavailable(f"{_name(value)} {where}")
+            return Unavailable.because(Reason.NOT_FINITE, f"{_name(value)} {where}")
     return float(reduce([value for _, value in measurements]))
 
 

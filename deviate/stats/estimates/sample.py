@@ -4,14 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.model import Unavailable
+from deviate.model import Reason, Unavailable
 
 Values = Sequence[float]
 LARGEST = 1e150
 """Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
 quotient and product of a comparison is a float."""
-CONSTANT_DIFFERENCE = "constant difference, no spread observed"
-"""Why nothing can be tested: each side, or each pair, shows one number alone."""
 SMALLEST = 2.0**-1022
 """The smallest normal float."""
 
@@ -85,8 +83,8 @@ def spread_refusal(*samples: Values) -> Unavailable | None:
     if len(samples) == 1:
         return Unavailable(f"all {len(samples[0])} values equal")
     if len({float(sample[0]) for sample in samples}) == 1:
-        return Unavailable("identical")
-    return Unavailable(CONSTANT_DIFFERENCE)
+        return Unavailable.because(Reason.IDENTICAL)
+    return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
 
 
 def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
@@ -112,9 +110,9 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
         return reason
     differences = [after - before for before, after in zip(baseline, candidate, strict=True)]
     if max(map(abs, differences)) == 0:
-        return Unavailable("identical")
+        return Unavailable.because(Reason.IDENTICAL)
     if max(differences) - min(differences) < 2 * resolution([*baseline, *candidate]):
-        return Unavailable(CONSTANT_DIFFERENCE)
+        return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
     return differences
 
 

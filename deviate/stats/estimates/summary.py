@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from scipy import special
 
-from deviate.model import Estimate, Interval, Test, Unavailable, Verdict
-from deviate.stats.estimates.sample import CONSTANT_DIFFERENCE, LARGEST, Summary, never_zero, pooled_sd
+from deviate.model import Estimate, Interval, Reason, Test, Unavailable, Verdict
+from deviate.stats.estimates.sample import LARGEST, Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
 """Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
@@ -185,7 +185,7 @@ def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable 
     if max(baseline.sd, candidate.sd) >= _finest(baseline, candidate):
         return None
     is_same = baseline.mean == candidate.mean
-    return Unavailable("identical" if is_same else CONSTANT_DIFFERENCE)
+    return Unavailable.because(Reason.IDENTICAL if is_same else Reason.CONSTANT_DIFFERENCE)
 
 
 def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
@@ -202,7 +202,7 @@ def _alone(side: Summary) -> Unavailable | None:
     if side.n < 2:
         return Unavailable(f"needs 2 runs, has {side.n}")
     if reason := refusal(2, side, side):
-        return Unavailable("no spread") if reason.reason == "identical" else reason
+        return Unavailable("no spread") if reason.kind is Reason.IDENTICAL else reason
     return None
 
 

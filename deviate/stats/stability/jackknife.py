@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from deviate.model import Estimate, Interval, Unavailable
+from deviate.model import Estimate, Interval, Reason, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.model.stability import Measure, MeasureName
 from deviate.stats.estimates.sample import LARGEST, Summary, count, resolution
@@ -63,8 +63,8 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
         return Measure(name, difference, reason)
     refusals = [_spread_refusal(side) for side in (baseline, candidate)]
     if all(refusals):
-        same = "identical" if difference == 0 else "constant difference, no spread observed"
-        return Measure(name, difference, Unavailable(same))
+        kind = Reason.IDENTICAL if difference == 0 else Reason.CONSTANT_DIFFERENCE
+        return Measure(name, difference, Unavailable.because(kind))
     sides = [
         # A mean over pairs, as a mean over runs with this standard error.
         Summary(len(side), mean, 0.0 if refused else standard_error(side) * math.sqrt(len(side)))

@@ -8,23 +8,24 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import (
+    FAILURES,
     Completion,
     CompletionComparison,
     Description,
     Estimate,
     Experiment,
     Interval,
+    Reason,
     Status,
     Test,
     Unavailable,
 )
-from deviate.stats.describe import NO_RESULT, NOT_COUNTED
+from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import count, never_zero
 from deviate.stats.tests.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""
-NON_FINITE = ("diverged", "NaN", "infinite", "-infinite")
 SIDES = ("baseline", "candidate")
 
 
@@ -94,7 +95,7 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
     Source: Lachin (1999), worst-rank score analysis; Mann & Whitney (1947).
     """
     direction = baseline.metric.direction
-    failed = [sum(is_failure(reason) for _, reason in side.missing) for side in (baseline, candidate)]
+    failed = [n_failed(side) for side in (baseline, candidate)]
     if not sum(failed):
         return Unavailable("no run failed")
     if direction is None:
@@ -131,6 +132,6 @@ def failure_bound(n_runs: int, *, confidence: float = 0.95) -> str:
     return f"the failure rate may be as high as {1 - (1 - confidence) ** (1 / n_runs):.0%}"
 
 
-def is_failure(reason: str) -> bool:
-    """Whether a run gave no score because it failed, and not because the metric was not reported where it counts."""
-    return reason in NO_RESULT.values() or reason.startswith(NON_FINITE) or "as good as infinite" in reason
+def n_failed(description: Description) -> int:
+    """How many runs gave no score because they failed, and not because the metric was not reported where it counts."""
+    return sum(kind in FAILURES or kind is Reason.NOT_FINITE for kind in description.missing_kinds)

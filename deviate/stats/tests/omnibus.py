@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from deviate.model import Test, Unavailable
+from deviate.model import Reason, Test, Unavailable
 from deviate.model.minimum import N_RESAMPLES
 from deviate.stats.estimates.sample import (
     LARGEST,
@@ -69,7 +69,7 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
         return reason
     pooled = np.concatenate([np.asarray(values, dtype=float) for values in samples])
     if is_constant(list(pooled)):
-        return Unavailable("identical")
+        return Unavailable.because(Reason.IDENTICAL)
     sizes = [len(values) for values in samples]
     ranks = stats.rankdata(pooled)
     tied = len(pooled) - int(np.sum(np.unique(pooled, return_counts=True)[1] == 1))

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Test, Unavailable
+from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Reason, Test, Unavailable
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
-    CONSTANT_DIFFERENCE,
     Values,
     count,
     differences_of,
@@ -135,7 +134,7 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     Source: Wilcoxon (1945).
     """
     differences = differences_of(baseline, candidate, minimum=5)
-    if isinstance(differences, Unavailable) and differences.reason != CONSTANT_DIFFERENCE:
+    if isinstance(differences, Unavailable) and differences.kind is not Reason.CONSTANT_DIFFERENCE:
         return differences
     gaps = np.array([after - before for before, after in zip(baseline, candidate, strict=True)])
     finest = 2 * resolution([*baseline, *candidate])
@@ -144,7 +143,7 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     signs = signs[signs != 0]
     n_zeros = len(gaps) - len(signs)
     if not len(signs):
-        return Unavailable("identical")
+        return Unavailable.because(Reason.IDENTICAL)
     ranks = stats.rankdata(sizes)
     n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
     told = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
@@ -203,7 +202,7 @@ N_NAMED = 5
 """Metrics that one warning names; it counts the rest."""
 
 
-def pairing_warnings(pairs: Sequence[PairFindings]) -> list[str]:
+def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95) -> list[str]:
     """What a reader must know of pairs: which lost a half, and where pairing cost power."""
     warnings = []
     for pair in pairs:
@@ -215,7 +214,8 @@ def pairing_warnings(pairs: Sequence[PairFindings]) -> list[str]:
                 continue
             if comparison.metric.role == "quality" and found.unpaired:
                 lost.setdefault((tuple(found.unpaired), found.n), []).append(name)
-            if comparison.metric.is_primary and "pairing cost power" in comparison.note:
+            sides = comparison.baseline, comparison.candidate
+            if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
                 costs.append(
                     f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
                     "would see smaller differences. Pairing was chosen before and stays; next time compare without "

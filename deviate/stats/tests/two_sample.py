@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from deviate.model import Interval, Test, Unavailable
+from deviate.model import Interval, Reason, Test, Unavailable
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, spread_refusal
 from deviate.stats.registry import statistic
@@ -68,7 +68,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
     tied = n_tied(baseline, candidate)
     if tied == n_a + n_b and len({*candidate, *baseline}) == 1:
-        return Unavailable("identical")
+        return Unavailable.because(Reason.IDENTICAL)
     notes = [f"{tied} ties"] if tied else []
     if u in (0, n_a * n_b):
         p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
@@ -105,7 +105,7 @@ def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailabl
     order = np.argsort(pooled, kind="stable")
     ends = np.append(np.diff(pooled[order]) > 0, True)  # the last score ends a group
     if not ends[:-1].any():
-        return Unavailable("identical")
+        return Unavailable.because(Reason.IDENTICAL)
     n_drawn = np.arange(1, n_a + n_b + 1)
     # In units of 1 / (n_a n_b) distances are whole numbers.
     distances = np.abs(np.cumsum(order < n_a) * (n_a + n_b) - n_drawn * n_a)

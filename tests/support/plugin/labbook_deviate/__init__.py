@@ -1,0 +1,1 @@
+"""What a third party adds to deviate: one file for each."""
