@@ -22,7 +22,7 @@ from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
 from deviate.project import default_python, refuse_unknown_programs, with_interpreter
 from deviate.report import clean
-from deviate.report.parts.diverge import diverge_sheet
+from deviate.report.parts.diverge import diverge_document
 from deviate.workflows import Begun, Request
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _publish(
     from deviate.diverge import ENDED, ending
 
     found = with_lines_around(found, runs[0][1].folder)
-    publish_sheet(diverge_sheet(found), targets, page)
+    publish_sheet(diverge_document(found), targets, page)
     if is_interrupted:
         raise KeyboardInterrupt
     failed = [(name, run) for name, run in runs if run.status not in ENDED]

@@ -27,7 +27,7 @@ from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError
 from deviate.model import Experiment, Settings
 from deviate.project import Prepared, default_python, refuse_unknown_programs, with_interpreter
-from deviate.report import overhead_sheet
+from deviate.report import overhead_document
 from deviate.workflows import Begun, Request, find_cost, modes_of, profiled_name, why_no_profiler, window_for
 
 MODES = "impl,control"
@@ -142,7 +142,7 @@ def overhead_command(
         begun.append(_run(prepared, more, folder, settings, output))
         profiled = workflows.read_variants(folder, begun[-1].name)
     found = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
-    publish_sheet(overhead_sheet(found), targets, folder / "reports" / own / "overhead.html")
+    publish_sheet(overhead_document(found), targets, folder / "reports" / own / "overhead.html")
     workflows.tell_reported([it.folder for it in begun], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)

@@ -94,12 +94,12 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
         InputError: there is no such sweep.
     """
     from deviate.cli.sheets import publish_sheet
-    from deviate.report import sweep_sheet
+    from deviate.report import sweep_document
     from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)
     found = read_sweep(folder, name)
-    sheet = sweep_sheet(judge_sweep(found, judging))
+    sheet = sweep_document(judge_sweep(found, judging))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in found for experiment in those]
     places = [it.folder for it in experiments if it.folder is not None]

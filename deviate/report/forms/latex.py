@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from deviate.report.document import Document
 from deviate.report.form_registry import Medium
 from deviate.report.format import shorten
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.latex_floats import floats
+from deviate.report.forms.registry import document_form, renderer
 from deviate.report.forms.siunitx import is_number, number_column, number_text, widest_number
 from deviate.report.forms.tex import escape, figure, prose
 from deviate.report.forms.text_width import SIZES, fitted, width_pt
@@ -47,6 +49,11 @@ class _Set:
     def packages(self) -> tuple[str, ...]:
         has_numbers = any(it.startswith("S") for it in self.columns)
         return ("booktabs", *(["longtable"] if self.is_long else []), *(["siunitx"] if has_numbers else []))
+
+
+@document_form("latex")
+def write_latex(document: Document, _medium: Medium) -> str:
+    return floats(document)
 
 
 @renderer("latex")

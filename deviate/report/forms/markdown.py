@@ -1,11 +1,12 @@
 """The verdict with its sentence to paste and the table of results as Markdown, for a pull request or a notebook."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from deviate.report.document import Answer, Block, Document, Excerpt, Items, Remark, Table
 from deviate.report.form_registry import Medium
 from deviate.report.format import clean, counted, shorten
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.registry import document_form, renderer
 from deviate.report.parts.stability.tables import group_tables, stability_tables
 from deviate.report.parts.table import ResultTable, TableRow, result_table
 from deviate.report.parts.table_cells import TableCell
@@ -27,6 +28,78 @@ MOST_WARNINGS = 20
 MOST_ROWS = 60
 """Of a table on stability."""
 LONGEST_SENTENCE = 2_000
+
+
+@document_form("markdown")
+def write_markdown(document: Document, _medium: Medium) -> str:
+    """The result first, then the tables, then what a reader must know of them."""
+    blocks = [f"### {escape(document.title)}", escape(document.subtitle)]
+    blocks += _answer(document.answer) if document.answer is not None else [f"> {escape(it)}" for it in document.paste]
+    for section in document.sections:
+        heading, reasons = f"**{escape(section.heading)}**", " ".join(map(escape, section.reasons))
+        written = [text for block in section.blocks for text in _block(block)]
+        if written or reasons:
+            blocks += [f"{heading}: {reasons}" if reasons else heading, *written]
+    blocks += ["\n".join(f"- Warning: {escape(text)}" for text in document.warnings)]
+    blocks += ["\n".join(f"- {escape(text)}" for text in document.footnotes)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    """Reasons stand with the heading; figures are left to the page."""
+    match block:
+        case str():
+            yield escape(block)
+        case Table():
+            yield _grid(block)
+        case Excerpt():
+            yield escape(block.caption)
+            marked = (f"{'>' if line.is_marked else ' '} {line.number}  {line.text}".rstrip() for line in block.lines)
+            yield _fenced(marked)
+        case Remark():
+            yield f"**{escape(block.title)}** ({escape(block.label)})"
+            yield from map(escape, block.sentences)
+            yield from (_fenced(code.splitlines()) for code in block.codes)
+            yield from [f"Source: {escape(block.source)}"] * bool(block.source)
+        case Items():
+            yield "\n".join(f"- {escape(text)}" for text in block.sentences)
+
+
+def _answer(answer: Answer) -> Iterator[str]:
+    """The words of it, a point per line, then code of several lines."""
+    yield f"**{escape(answer.word)}** {escape(answer.rest)}"
+    rows = []
+    for point in answer.points:
+        code = "" if "\n" in point.code else _inline(point.code)
+        rows.append(" ".join(filter(None, (f"- **{escape(point.label)}**", escape(point.text), code))))
+    yield "\n".join(rows)
+    yield from (_fenced(point.code.splitlines()) for point in answer.points if "\n" in point.code)
+
+
+def _inline(code: str) -> str:
+    """Code among words: between more ticks than it has."""
+    text = clean(code).strip()
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    air = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{air}{text}{air}{ticks}" if text else ""
+
+
+def _fenced(lines: Iterable[str]) -> str:
+    """Code as a block, whatever it holds."""
+    text = "\n".join(map(clean, lines))
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{ticks}\n{text}\n{ticks}"
+
+
+def _grid(table: Table) -> str:
+    """A table whose notes stand below it."""
+    heads = "".join(f" {escape(column)} |" for column in table.columns)
+    lines = [f"|{heads}", f"| --- |{' ---: |' * (len(table.columns) - 1)}"]
+    for row in table.rows:
+        cells = "".join(f" {escape(entry.text)} |" for entry in row.cells)
+        lines.append(f"| {escape(row.label)} |{cells}")
+    notes = [f"{escape(row.label)}: {escape(row.note)}" for row in table.rows if row.note]
+    return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
 
 
 @renderer("markdown")
