@@ -7,7 +7,7 @@ from deviate.report.format import number, ratio
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import Macro, maths, missing
 from deviate.report.parts.stability.classes import places_of
-from deviate.report.parts.stability.words import MEASURES, places_for, shown
+from deviate.report.parts.stability.measure_labels import MEASURES, places_for, shown
 from deviate.report.view import View
 
 NAMES: dict[MeasureName, str] = {

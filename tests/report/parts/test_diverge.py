@@ -28,7 +28,7 @@ from deviate.report.forms.screen import N_LINES
 from deviate.report.parts.commands import diverge_command
 from deviate.report.parts.diverge import diverge_document
 from deviate.report.parts.diverge.answer import headline
-from deviate.report.parts.diverge.words import size
+from deviate.report.parts.diverge.difference_text import size
 
 FOLDER = Path(__file__).parents[1] / "golden_diverge"
 HOW = "DEVIATE_GOLDEN=write pytest tests/report/parts/test_diverge.py writes it anew"

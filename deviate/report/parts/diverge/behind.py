@@ -6,7 +6,7 @@ from deviate.model.divergence import Cause, Difference, DivergenceFindings, Rung
 from deviate.report.document import Absent, Entry, Remark, Row, Section, Table, cell
 from deviate.report.format import clean
 from deviate.report.numbers import Pieces, duration_of, whole
-from deviate.report.parts.diverge.words import (
+from deviate.report.parts.diverge.difference_text import (
     again,
     code_text,
     place_text,

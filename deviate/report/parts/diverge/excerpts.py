@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from deviate.model.divergence import Difference, DivergenceFindings, Place
 from deviate.report.document import Absent, Excerpt, ExcerptLine, Section
 from deviate.report.format import clean, name_text
-from deviate.report.parts.diverge.words import where
+from deviate.report.parts.diverge.difference_text import where
 
 MOST_EXCERPTS = 6
 

@@ -11,7 +11,7 @@ from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, decimals, name_text, number, percentage, ratio
 from deviate.report.numbers import Number, ends, share
 from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.words import methods, whole
+from deviate.report.parts.stability.measure_labels import methods, whole
 from deviate.report.view.stability import Grid, StabilityPart
 
 RATES = ("accuracy", "false positive rate", "false negative rate")

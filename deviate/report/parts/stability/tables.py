@@ -7,8 +7,8 @@ from deviate.model import Findings, GroupMeasure, GroupStability, Interval, Meas
 from deviate.report.format import between, clean, name_text, percentage
 from deviate.report.parts.caption import short
 from deviate.report.parts.stability.groups import SHORT, group_name, places_of, rates_of, shown_rates, spread_text
+from deviate.report.parts.stability.measure_labels import MEASURES, figure_text, methods, places_for, shown
 from deviate.report.parts.stability.sets import by_name
-from deviate.report.parts.stability.words import MEASURES, figure_text, methods, places_for, shown
 from deviate.report.parts.table import ResultTable, TableRow
 from deviate.report.parts.table_cells import EMPTY, NOTHING, Footnotes, TableCell
 
