@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import table_files as table_files
+    from deviate.report.document import NOTHING as NOTHING
+    from deviate.report.document import Absent as Absent
+    from deviate.report.document import Cell as Cell
     from deviate.report.document import Document as Document
+    from deviate.report.document import Entry as Entry
+    from deviate.report.document import Table as Table
     from deviate.report.figures.pictures import Picture as Picture
     from deviate.report.figures.pictures import pictures as pictures
     from deviate.report.form_registry import COLUMN_IN as COLUMN_IN
@@ -46,9 +51,7 @@ if TYPE_CHECKING:
     from deviate.report.parts.plan_text import plan_notes as plan_notes
     from deviate.report.parts.plan_text import plan_table as plan_table
     from deviate.report.parts.sweep import sweep_document as sweep_document
-    from deviate.report.parts.table import ResultTable as ResultTable
     from deviate.report.parts.table import result_table as result_table
-    from deviate.report.parts.table_cells import TableCell as TableCell
     from deviate.report.view import View as View
 
 load_on_first_use(
@@ -60,7 +63,14 @@ load_on_first_use(
             "TableFile",
             "table_files",
         ),
-        "deviate.report.document": ("Document",),
+        "deviate.report.document": (
+            "NOTHING",
+            "Absent",
+            "Cell",
+            "Document",
+            "Entry",
+            "Table",
+        ),
         "deviate.report.figures.pictures": (
             "Picture",
             "pictures",
@@ -109,11 +119,7 @@ load_on_first_use(
             "plan_table",
         ),
         "deviate.report.parts.sweep": ("sweep_document",),
-        "deviate.report.parts.table": (
-            "ResultTable",
-            "result_table",
-        ),
-        "deviate.report.parts.table_cells": ("TableCell",),
+        "deviate.report.parts.table": ("result_table",),
         "deviate.report.view": ("View",),
     },
 )

@@ -3,13 +3,26 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deviate.report.document import Answer, Block, Document, Excerpt, Items, Remark, Table
+from deviate.report.document import (
+    NOTHING,
+    Absent,
+    Answer,
+    Block,
+    Cell,
+    Document,
+    Entry,
+    Excerpt,
+    Items,
+    Remark,
+    Row,
+    Table,
+    is_words,
+)
 from deviate.report.form_registry import Medium
 from deviate.report.format import clean, counted, shorten
 from deviate.report.forms.registry import document_form, renderer
 from deviate.report.parts.stability.tables import group_tables, stability_tables
-from deviate.report.parts.table import ResultTable, TableRow, result_table
-from deviate.report.parts.table_cells import TableCell
+from deviate.report.parts.table import result_table
 from deviate.report.view import VerdictView, View
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
@@ -108,7 +121,7 @@ def render_markdown(view: View, _surface: Medium) -> str:
 
     What no comment has room for is left out from the end, and said.
     """
-    table = result_table(view)
+    table = result_table(view.findings, [experiment.label for experiment in view.experiments])
     n_metrics = len(_groups(table))
     for n_shown in (n_metrics, *(n_metrics // 2**k for k in range(1, n_metrics.bit_length() + 1))):
         text = _document(view, table, n_shown)
@@ -118,7 +131,7 @@ def render_markdown(view: View, _surface: Medium) -> str:
     return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
 
 
-def _document(view: View, table: ResultTable, n_shown: int) -> str:
+def _document(view: View, table: Table, n_shown: int) -> str:
     groups = _groups(table)
     first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
     blocks = [f"### {_sentence(view.title)}"]
@@ -138,7 +151,7 @@ def _document(view: View, table: ResultTable, n_shown: int) -> str:
     blocks += [_sentence(table.caption)]
     blocks += _stability(view)
     n_notes = max(
-        (max(cell.notes, default=0) for it in (*first, *others) for row in it for cell in row.cells), default=0
+        (max(entry.marks, default=0) for it in (*first, *others) for row in it for entry in row.cells), default=0
     )
     blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
     warnings = [f"Warning: {text}" for text in view.warnings[:MOST_WARNINGS]]
@@ -165,9 +178,9 @@ def _stability(view: View) -> list[str]:
     return blocks
 
 
-def _groups(table: ResultTable) -> list[list[TableRow]]:
+def _groups(table: Table) -> list[list[Row]]:
     """The rows of each metric."""
-    groups: list[list[TableRow]] = []
+    groups: list[list[Row]] = []
     for row in table.rows:
         if row.begins or not groups:
             groups.append([])
@@ -202,13 +215,12 @@ def _verdict(verdict: VerdictView) -> str:
     return f"**Verdict: {escape(verdict.word)}** · {told}\n\n{reason} {escape(verdict.detectable)}"
 
 
-def _table(table: ResultTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
-    yield _row([escape(header) for header in table.headers])
+def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
+    yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    figures = [any(cell.is_figure and cell.text for cell in column) for column in columns] or [True] * (
-        len(table.headers) - 1
-    )
-    yield _row(["---", *("---:" if it else "---" for it in figures)])
+    are_numbers = [any(not is_words(entry) and _has_text(entry) for entry in column) for column in columns]
+    are_numbers = are_numbers or [True] * (len(table.columns) - 1)
+    yield _row(["---", *("---:" if it else "---" for it in are_numbers)])
     for row in (row for rows in groups for row in rows):
         yield _row([_label(row), *map(_cell, row.cells)])
 
@@ -217,16 +229,20 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _label(row: TableRow) -> str:
+def _label(row: Row) -> str:
     if row.is_heading:
         return f"**{escape(row.label)}**"
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
 
 
-def _cell(cell: TableCell) -> str:
-    text = escape(cell.text)
-    marks = f"<sup>{','.join(map(str, cell.notes))}</sup>" if cell.notes else ""
-    return f"**{text}**{marks}" if cell.is_best else f"{text}{marks}"
+def _has_text(entry: Entry) -> bool:
+    return isinstance(entry, Absent) or bool(entry.pieces)
+
+
+def _cell(entry: Entry) -> str:
+    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
+    return f"**{text}**{marks}" if isinstance(entry, Cell) and entry.is_best else f"{text}{marks}"
 
 
 def _list(sentences: Sequence[str]) -> str:

@@ -87,11 +87,8 @@ LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
 BREAK = re.compile(r"(?<=[^\W\d][_/\\:=])(?=\w)|(?<=[a-z]\.)(?=[a-z])|(?<=[^\W\d_]{20})")
 LONGEST_WORD = 12
 LONGEST_COMMENT = 300
-NUMBER = re.compile(rf"([+{MINUS}]?)((?:\d*\.)?\d+)(?:e({MINUS}?\d+))?")
-INTERVAL = re.compile(r"\[([^\]]*) … ")
 BETWEEN = {it: it for it in (PLUS_MINUS, "[", " [", "]", " µs")} | {"—": "---"}
 """What stands beside numbers as it is: brackets would be escaped among words, and µ be set in mathematics."""
-FIGURE_SIGNS = {"$ ± $": r" \pm ", " … ": r"\,\ldots\,", "< $": "$< ", "%": r"\%", MINUS: "$-$", "—": "---"}
 
 
 def escape(text: str) -> str:
@@ -116,19 +113,6 @@ def prose(text: str) -> str:
 def comment(text: str) -> str:
     """Text that stays behind a percent sign: printable ASCII on one line."""
     return "".join(it if " " <= it <= "~" else "?" for it in shorten(clean(text), LONGEST_COMMENT).replace("…", "..."))
-
-
-def figure(text: str) -> str:
-    r"""Figures as `report.format` writes them, in mathematics; the ends of an interval are set apart by a comma.
-
-    >>> print(figure("93.41 ± 0.22 (9/10)"), figure("+0.3 [−0.1 … 0.7]"), figure("2.31e−7"))
-    $93.41 \pm 0.22$ ($9$/$10$) $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
-    """
-    written = NUMBER.sub(_number, INTERVAL.sub(r"[\1, ", text))
-    for sign, command in FIGURE_SIGNS.items():
-        written = written.replace(sign, command)
-    # A row that began with a bracket would be taken for an option of the end of the row before.
-    return f"{{}}{written}" if written.startswith("[") else written
 
 
 def written(pieces: Pieces) -> str:
@@ -161,12 +145,6 @@ def _mathematics(number: Number) -> str:
 
 def _breakable(word: str) -> str:
     return r"\allowbreak{}".join(map(escape, BREAK.split(word)))
-
-
-def _number(found: re.Match[str]) -> str:
-    sign, digits, exponent = found.groups()
-    power = rf" \times 10^{{{exponent}}}" if exponent else ""
-    return f"${sign}{digits}{power}$".replace(MINUS, "-")
 
 
 def _character(character: str) -> str:
