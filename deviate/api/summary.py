@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from deviate.report import ResultTable, TableCell, View, result_table
+from deviate.report import NOTHING, Absent, Entry, Table, View, result_table
 
 
 def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str:
@@ -12,7 +12,7 @@ def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str
     Args:
         notes: how the scores were read. figure: markup of ours.
     """
-    table = result_table(view)
+    table = result_table(view.findings, [experiment.label for experiment in view.experiments])
     parts = [
         f"<p><strong>Verdict: {escape(verdict.word)}</strong> {numbers}</p>"
         for verdict in view.verdicts
@@ -28,13 +28,14 @@ def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str
     return "\n".join(["<div>", *parts, "</div>"])
 
 
-def _rows(table: ResultTable) -> Iterator[str]:
-    yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.headers)}</tr>"
+def _rows(table: Table) -> Iterator[str]:
+    yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.columns)}</tr>"
     for row in table.rows:
         yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
 
 
-def _cell(cell: TableCell) -> str:
-    text = f"<b>{escape(cell.text)}</b>" if cell.is_best else escape(cell.text)
-    marks = f"<sup>{','.join(map(str, cell.notes))}</sup>" if cell.notes else ""
+def _cell(entry: Entry) -> str:
+    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    text = f"<b>{text}</b>" if not isinstance(entry, Absent) and entry.is_best else text
+    marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
     return f"<td>{text}{marks}</td>"

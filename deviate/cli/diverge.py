@@ -24,7 +24,7 @@ from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
 from deviate.project import refuse_unknown_programs
 from deviate.report import clean
-from deviate.report.parts.diverge import diverge_sheet
+from deviate.report.parts.diverge import diverge_document
 from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _publish(
     from deviate.diverge import ENDED, ending
 
     findings = attach_source_context(findings, runs[0][1].folder)
-    publish_sheet(diverge_sheet(findings), targets, page)
+    publish_sheet(diverge_document(findings), targets, page)
     if is_interrupted:
         raise KeyboardInterrupt
     failed = [(name, run) for name, run in runs if run.status not in ENDED]

@@ -18,7 +18,7 @@ from deviate.cli.preview import announcement
 from deviate.cli.sheets import publish_sheet
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.report import overhead_sheet
+from deviate.report import overhead_document
 from deviate.workflows import (
     AnalysisOptions,
     Request,
@@ -119,7 +119,7 @@ def overhead_command(
         experiments += pipeline.run({None: (prepared, more)}, folder, options, output)
         profiled = workflows.read_variants(folder, experiments[-1].name)
     findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
-    publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
+    publish_sheet(overhead_document(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
     workflows.record_report([experiment.folder for experiment in experiments], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)

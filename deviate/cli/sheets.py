@@ -1,4 +1,4 @@
-"""Sheets to where the user wants them: the terminal, files, and the page in its usual place."""
+"""Documents to where the user wants them: the terminal, files, and the page in its usual place."""
 
 import sys
 from collections.abc import Mapping
@@ -10,29 +10,29 @@ from deviate import records, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.documents import takes_stdout
 from deviate.errors import RecordError
-from deviate.report.forms.sheet import Sheet, render_sheet
+from deviate.report import Document, write
 
 
-def publish_sheet(sheet: Sheet, targets: Mapping[str, Path], place: Path) -> None:
-    """Print a sheet, and write what was asked for and the page.
+def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) -> None:
+    """Print a document, and write what was asked for and the page.
 
     Args:
-        targets: form to file; `-` is standard output, which the sheet then has to itself.
+        targets: form to file; `-` is standard output, which the document then has to itself.
         place: of the page, below `.deviate/reports/`, where the user names none.
     """
     for form, target in targets.items():
-        workflows.write(render_sheet(sheet, form), target, sys.stdout)
-    page_line = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(sheet, place)
+        workflows.write(write(document, form), target, sys.stdout)
+    page_line = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(document, place)
     if not takes_stdout(targets):
-        typer.echo(render_sheet(sheet, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
+        typer.echo(write(document, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
 
 
-def _keep(sheet: Sheet, place: Path) -> str:
+def _keep(document: Document, place: Path) -> str:
     """Write the page to its usual place; gives what to say of it."""
     try:
         records.make_deviate_folder(place.parents[2])
-        workflows.write(render_sheet(sheet, "html"), place, sys.stdout)
+        workflows.write(write(document, "html"), place, sys.stdout)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

@@ -97,12 +97,12 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
         InputError: there is no such sweep.
     """
     from deviate.cli.sheets import publish_sheet
-    from deviate.report import sweep_sheet
+    from deviate.report import sweep_document
     from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)
     points_on_record = read_sweep(folder, name)
-    sheet = sweep_sheet(judge_sweep(points_on_record, options))
+    sheet = sweep_document(judge_sweep(points_on_record, options))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in points_on_record for experiment in those]
     places = [experiment.folder for experiment in experiments if experiment.folder is not None]

@@ -111,7 +111,7 @@ class VariantEntry(Struct):
 
 
 class ExperimentFile(Struct, kw_only=True):
-    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual, `plugins` where there are none."""
+    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual, and so are no `plugins`."""
 
     name: str
     created: float

@@ -6,9 +6,16 @@ from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.report.data.dl_variance import dl_variance_files as dl_variance_files
+    from deviate.report.data.plain import plain as plain
     from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import table_files as table_files
+    from deviate.report.document import NOTHING as NOTHING
+    from deviate.report.document import Absent as Absent
+    from deviate.report.document import Cell as Cell
+    from deviate.report.document import Document as Document
+    from deviate.report.document import Entry as Entry
+    from deviate.report.document import Table as Table
     from deviate.report.figures.pictures import Picture as Picture
     from deviate.report.figures.pictures import pictures as pictures
     from deviate.report.form_registry import COLUMN_IN as COLUMN_IN
@@ -24,10 +31,10 @@ if TYPE_CHECKING:
     from deviate.report.format import size_text as size_text
     from deviate.report.format import with_unit as with_unit
     from deviate.report.forms.gate.github import shielded as shielded
-    from deviate.report.forms.json import plain as plain
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import render as render
     from deviate.report.forms.registry import renderer as renderer
+    from deviate.report.forms.registry import write as write
     from deviate.report.lines import filled as filled
     from deviate.report.lines import name as name
     from deviate.report.lines import padded as padded
@@ -40,14 +47,12 @@ if TYPE_CHECKING:
     from deviate.report.parts.compare import places_of_difference as places_of_difference
     from deviate.report.parts.compare import verdict_word as verdict_word
     from deviate.report.parts.doctor_text import render_diagnosis as render_diagnosis
-    from deviate.report.parts.overhead import overhead_sheet as overhead_sheet
+    from deviate.report.parts.overhead import overhead_document as overhead_document
     from deviate.report.parts.plan_text import plan_lines as plan_lines
     from deviate.report.parts.plan_text import plan_notes as plan_notes
     from deviate.report.parts.plan_text import plan_table as plan_table
-    from deviate.report.parts.sweep import sweep_sheet as sweep_sheet
-    from deviate.report.parts.table import ResultTable as ResultTable
+    from deviate.report.parts.sweep import sweep_document as sweep_document
     from deviate.report.parts.table import result_table as result_table
-    from deviate.report.parts.table_cells import TableCell as TableCell
     from deviate.report.view import View as View
 
 load_on_first_use(
@@ -58,6 +63,14 @@ load_on_first_use(
             "TABLES",
             "TableFile",
             "table_files",
+        ),
+        "deviate.report.document": (
+            "NOTHING",
+            "Absent",
+            "Cell",
+            "Document",
+            "Entry",
+            "Table",
         ),
         "deviate.report.figures.pictures": (
             "Picture",
@@ -78,11 +91,12 @@ load_on_first_use(
             "with_unit",
         ),
         "deviate.report.forms.gate.github": ("shielded",),
-        "deviate.report.forms.json": ("plain",),
+        "deviate.report.data.plain": ("plain",),
         "deviate.report.forms.registry": (
             "RENDERERS",
             "render",
             "renderer",
+            "write",
         ),
         "deviate.report.lines": (
             "filled",
@@ -100,18 +114,14 @@ load_on_first_use(
             "verdict_word",
         ),
         "deviate.report.parts.doctor_text": ("render_diagnosis",),
-        "deviate.report.parts.overhead": ("overhead_sheet",),
+        "deviate.report.parts.overhead": ("overhead_document",),
         "deviate.report.parts.plan_text": (
             "plan_lines",
             "plan_notes",
             "plan_table",
         ),
-        "deviate.report.parts.sweep": ("sweep_sheet",),
-        "deviate.report.parts.table": (
-            "ResultTable",
-            "result_table",
-        ),
-        "deviate.report.parts.table_cells": ("TableCell",),
+        "deviate.report.parts.sweep": ("sweep_document",),
+        "deviate.report.parts.table": ("result_table",),
         "deviate.report.view": ("View",),
     },
 )

@@ -75,6 +75,11 @@ Entry = Cell | Absent
 """What stands in the place of a cell."""
 
 
+def is_words(entry: Entry) -> bool:
+    """Whether it stands in a column of words: a cell without a number."""
+    return isinstance(entry, Cell) and bool(entry.pieces) and all(isinstance(piece, str) for piece in entry.pieces)
+
+
 def cell(*pieces: Piece, value: float | None = None) -> Cell:
     return Cell(pieces, value=value)
 

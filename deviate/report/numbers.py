@@ -42,7 +42,7 @@ class Number:
 Piece = str | Number
 """Words, or a number among them."""
 Pieces = tuple[Piece, ...]
-PLUS_MINUS, TO = " ± ", f" {ELLIPSIS} "
+PLUS_MINUS, TO, PERCENT = " ± ", f" {ELLIPSIS} ", " %"
 
 
 def text_of(pieces: Iterable[Piece]) -> str:
@@ -57,7 +57,7 @@ def ends(low: float, high: float, places: int | None) -> Pieces:
 def share(fraction: float) -> Pieces:
     """A dimensionless fraction in percent with two significant digits, as for a coefficient of variation."""
     percent = 100 * fraction
-    return (Number(percent, max(0, decimals(abs(percent)) or 0)), " %")
+    return (Number(percent, max(0, decimals(abs(percent)) or 0)), PERCENT)
 
 
 def factor(value: float) -> Pieces:

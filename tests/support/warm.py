@@ -31,7 +31,7 @@ MODULES = (
     "deviate.report.forms.gate.text",
     "deviate.report.paper.files",
     "deviate.report.forms.html",
-    "deviate.report.forms.sheet.html",
+    "deviate.report.forms.html",
     "deviate.stats.estimates.cost",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",

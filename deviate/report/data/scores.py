@@ -1,6 +1,6 @@
 """The scores as rows in long form, a row per run and metric, in text that no spreadsheet computes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from deviate.model import Findings
 from deviate.report.format import clean
@@ -28,6 +28,23 @@ def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
                     plain_text(description.metric.name),
                     "" if score is None else repr(float(score)),
                 )
+
+
+def shielded(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:
+    """Rows for CSV: numbers with all bits, and text that no spreadsheet takes for a formula."""
+    for row in rows:
+        yield [_shielded(value) for value in row]
+
+
+def _shielded(value: str | float) -> str | int:
+    """Foreign text that is a number, as the value of an argument can be, is no formula."""
+    if not isinstance(value, str):
+        return value if isinstance(value, int) else repr(float(value))
+    try:
+        float(value)
+    except ValueError:
+        return plain_text(value)
+    return value
 
 
 def plain_text(text: str) -> str:

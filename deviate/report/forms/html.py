@@ -5,11 +5,12 @@ import hashlib
 
 from markupsafe import Markup
 
+from deviate.report.document import Document
 from deviate.report.figures.pictures import pictures
 from deviate.report.form_registry import Medium
-from deviate.report.forms.csv import render_csv
-from deviate.report.forms.json import embedded_json
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.csv import render_csv, write_csv
+from deviate.report.forms.json import embedded_json, write_json
+from deviate.report.forms.registry import document_form, renderer
 from deviate.report.forms.templates import source, template
 from deviate.report.view import View
 
@@ -17,8 +18,25 @@ POINTS_ON_PAGE = 110_000
 """Points of all curves together: about 18 bytes each, so that a page of any experiment stays well below 4 MB."""
 POINTS_OF_STABILITY = 40_000
 """What figures and tables of predictions and weights may take of that."""
-SCRIPT = "report.js"
+SCRIPT, DOCUMENT = "report.js", "document.html.j2"
 FEWEST_POINTS, MOST_POINTS = 24, 400
+
+
+@document_form("html")
+def write_html(document: Document, medium: Medium) -> str:
+    # matplotlib takes half a second to import, which a terminal should not wait for.
+    from deviate.report.figures import page_figure
+
+    script = source(SCRIPT)
+    plots = [figure.plot for section in document.sections for figure in section.figures]
+    return template(DOCUMENT).render(
+        document=document,
+        policy=policy(script),
+        script=trusted(script),
+        figures={plot.key: trusted(page_figure(plot)) for plot in plots},
+        data=json_in_html(write_json(document, medium)),
+        csv=base64.b64encode(write_csv(document, medium).encode()).decode(),
+    )
 
 
 @renderer("html")

@@ -1,76 +1,31 @@
-"""The findings as strict JSON: every figure unrounded, the scores of every run, reasons where there is no figure."""
+"""What a program reads of a report: strict JSON, every number unrounded, reasons where there is none."""
 
 import json
-import math
-from collections.abc import Sequence
-from dataclasses import is_dataclass
 
-from deviate import __version__
-from deviate.model import ClassStability, Convergence, ConvergenceRow, CurveComparison, SetStability, WeightStability
-from deviate.report.data.document import SCHEMA, Json, members
+from deviate.report.data.document import SCHEMA
+from deviate.report.data.plain import document_data
+from deviate.report.document import Document
 from deviate.report.form_registry import Medium
-from deviate.report.format import SURROGATE
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.registry import document_form, renderer
 from deviate.report.view import View
 
-DRAWN: dict[type, frozenset[str]] = {
-    CurveComparison: frozenset(
-        {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
-    ),
-    SetStability: frozenset({"disagreement"}),
-    WeightStability: frozenset({"distances"}),
-    ClassStability: frozenset({"accuracies"}),
-    Convergence: frozenset({"step_seconds"}),
-    ConvergenceRow: frozenset({"steps", "seconds"}),
-}
-"""Members with a number per step, per pair of runs, or per run and class: a page has drawn most, the files have all."""
+
+@document_form("json")
+def write_json(document: Document, _medium: Medium) -> str:
+    """NaN and infinities are strings; `{"unavailable": reason}` stands for a number that there is not."""
+    return json_text(document.data())
 
 
 @renderer("json")
 def render_json(view: View, _surface: Medium) -> str:
-    """NaN and infinities are strings; `{"unavailable": reason}` stands for a figure that there is not."""
-    return document_text(SCHEMA, view.findings, view.warnings)
+    return json_text(document_data(SCHEMA, view.findings, view.warnings))
 
 
-def document_text(schema: int, findings: object, warnings: Sequence[str]) -> str:
-    """A document of what was found, with the number of its format; warnings are those that people see."""
-    return json.dumps(_document(schema, findings, warnings), allow_nan=False, indent=1) + "\n"
+def json_text(data: object) -> str:
+    return json.dumps(data, allow_nan=False, indent=1) + "\n"
 
 
 def embedded_json(view: View) -> str:
-    """The same in one line and without figures per step, per pair of runs, or per run and class or criterion."""
-    document = _document(SCHEMA, view.findings, view.warnings, without_drawn=True)
-    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def plain(value: object, *, without_drawn: bool = False) -> Json:
-    """Values of the model as `deviate.report.data.document` has them: tuples as lists, classes as mappings."""
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else repr(float(value))
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bool | int) or value is None:
-        return value
-    if isinstance(value, tuple):
-        return [plain(item, without_drawn=without_drawn) for item in value]
-    if isinstance(value, dict):
-        return {_text(str(key)): plain(item, without_drawn=without_drawn) for key, item in value.items()}
-    return _mapping(value, without_drawn=without_drawn) if is_dataclass(value) else _text(str(value))
-
-
-def _document(
-    schema: int, findings: object, warnings: Sequence[str], *, without_drawn: bool = False
-) -> dict[str, Json]:
-    found = _mapping(findings, without_drawn=without_drawn)
-    return {"schema": schema, "deviate": __version__, **found, "warnings": [_text(it) for it in warnings]}
-
-
-def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
-    left_out = DRAWN.get(type(value), frozenset()) if without_drawn else frozenset()
-    shown = (it for it in members(type(value)) if it.name not in left_out)  # type: ignore[arg-type]  # a class has a hash
-    return {it.name: plain(it.of(value), without_drawn=without_drawn) for it in shown}
-
-
-def _text(text: str) -> str:
-    """Text without halves of characters, which strict readers refuse."""
-    return SURROGATE.sub("\ufffd", text)
+    """The same in one line and without numbers per step, per pair of runs, or per run and class or criterion."""
+    data = document_data(SCHEMA, view.findings, view.warnings, without_drawn=True)
+    return json.dumps(data, allow_nan=False, separators=(",", ":")) + "\n"

@@ -4,14 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from deviate.report.document import NOTHING, Absent, Cell, Document, Entry, Row, Table, is_words
 from deviate.report.form_registry import Medium
 from deviate.report.format import shorten
-from deviate.report.forms.registry import renderer
-from deviate.report.forms.siunitx import is_number, number_column, number_text, widest_number
-from deviate.report.forms.tex import escape, figure, prose
+from deviate.report.forms.latex_floats import floats
+from deviate.report.forms.registry import document_form, renderer
+from deviate.report.forms.siunitx import NumberColumn, is_number, number_column, number_text
+from deviate.report.forms.tex import escape, prose, written
 from deviate.report.forms.text_width import SIZES, fitted, width_pt
-from deviate.report.parts.table import Layout, ResultTable, TableRow, result_table
-from deviate.report.parts.table_cells import TableCell
+from deviate.report.numbers import TO
+from deviate.report.parts.table import Layout, result_table
 from deviate.report.view import View
 
 MOST_ROWS = 40
@@ -35,9 +37,9 @@ WITHOUT: tuple[Layout, ...] = ("wide", "long", "stacked")
 class _Set:
     """A table as it is set: the size of its letters, and a type for each column, the label's first."""
 
-    table: ResultTable
+    table: Table
     size: str
-    columns: tuple[str, ...]
+    columns: tuple[str | NumberColumn, ...]
 
     @property
     def is_long(self) -> bool:
@@ -45,8 +47,13 @@ class _Set:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        has_numbers = any(it.startswith("S") for it in self.columns)
+        has_numbers = any(isinstance(column, NumberColumn) for column in self.columns)
         return ("booktabs", *(["longtable"] if self.is_long else []), *(["siunitx"] if has_numbers else []))
+
+
+@document_form("latex")
+def write_latex(document: Document, _medium: Medium) -> str:
+    return floats(document)
 
 
 @renderer("latex")
@@ -55,29 +62,29 @@ def render_latex(view: View, surface: Medium) -> str:
     return _source(_fitting(view, has_siunitx=surface.has_siunitx), label_of(view))
 
 
-def table_source(layouts: Sequence[ResultTable], label: str) -> str:
+def table_source(layouts: Sequence[Table], label: str) -> str:
     r"""A further table, in the first of its layouts that has room, else in the last; `label` is what `\ref` takes."""
-    found = [_Set(it, size, _columns(it, has_siunitx=False)) for it in layouts for size in SIZES]
-    return _source(next((it for it in found if _has_room(it)), found[-1]), label)
+    settings = [_Set(table, size, _columns(table, has_siunitx=False)) for table in layouts for size in SIZES]
+    return _source(next((it for it in settings if _has_room(it)), settings[-1]), label)
 
 
-def _source(found: _Set, label: str) -> str:
-    caption = rf"\caption{{{prose(found.table.caption)}}}\label{{{label}}}"
-    use = "in one column" if found.is_long else "with table* for table"
+def _source(setting: _Set, label: str) -> str:
+    caption = rf"\caption{{{prose(setting.table.caption)}}}\label{{{label}}}"
+    use = "in one column" if setting.is_long else "with table* for table"
     lines = [
-        rf"% For \input in a document that loads {', '.join(found.packages)}; in a paper with two columns, {use}.",
+        rf"% For \input in a document that loads {', '.join(setting.packages)}; in a paper with two columns, {use}.",
         "% Without their percent signs, the following lines and the last one make it a document of its own:",
         r"% \documentclass{article}",
-        rf"% \usepackage{{{','.join(found.packages)}}}",
+        rf"% \usepackage{{{','.join(setting.packages)}}}",
         r"% \begin{document}",
-        *(_long(found, caption) if found.is_long else _float(found, caption)),
+        *(_long(setting, caption) if setting.is_long else _float(setting, caption)),
         r"% \end{document}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _has_room(found: _Set) -> bool:
-    return _label_room(found) >= _label_need(found)
+def _has_room(setting: _Set) -> bool:
+    return _label_room(setting) >= _label_need(setting)
 
 
 def label_of(view: View) -> str:
@@ -93,145 +100,153 @@ def packages_of(view: View, *, has_siunitx: bool = False) -> tuple[str, ...]:
 
 def _fitting(view: View, *, has_siunitx: bool) -> _Set:
     """The first layout that a line has room for, in the larger size where it can be; else the narrowest one."""
-    found: list[_Set] = []
+    settings: list[_Set] = []
+    labels = [experiment.label for experiment in view.experiments]
     for layout in WITH_SIUNITX if has_siunitx else WITHOUT:
-        table = result_table(view, as_declared=True, layout=layout)
+        table = result_table(view.findings, labels, as_declared=True, layout=layout)
         columns = _columns(table, has_siunitx=has_siunitx)
         for size in SIZES:
-            found.append(_Set(table, size, columns))
-            if _has_room(found[-1]):
-                return found[-1]
-    return found[-1]
+            settings.append(_Set(table, size, columns))
+            if _has_room(settings[-1]):
+                return settings[-1]
+    return settings[-1]
 
 
-def _label_need(found: _Set) -> float:
-    heads = [width_pt(header, found.size) for header in (found.table.headers[:1])]
-    rows = [_indent(found, it) + width_pt(it.label, found.size) for it in found.table.rows if not it.is_heading]
+def _label_need(setting: _Set) -> float:
+    heads = [width_pt(header, setting.size) for header in (setting.table.columns[:1])]
+    rows = [_indent(setting, it) + width_pt(it.label, setting.size) for it in setting.table.rows if not it.is_heading]
     return max([*heads, *rows], default=0.0)
 
 
-def _label_room(found: _Set) -> float:
+def _label_room(setting: _Set) -> float:
     """What the other columns leave of a line."""
-    n = len(found.columns) - 1
-    taken = sum(_width(found, index) for index in range(n))
+    n = len(setting.columns) - 1
+    taken = sum(_width(setting, index) for index in range(n))
     return LINE_PT - taken - 2 * SEPARATION_PT * n
 
 
-def _width(found: _Set, index: int) -> float:
-    table, size = found.table, found.size
-    heads = [width_pt(it[index + 1], size) for it in (table.headers, table.more_headers) if it]
-    reserved = width_pt(widest_number(found.columns[index + 1]), size)
+def _width(setting: _Set, index: int) -> float:
+    table, size = setting.table, setting.size
+    heads = [width_pt(it[index + 1], size) for it in (table.columns, table.second_columns) if it]
+    column = setting.columns[index + 1]
+    reserved = width_pt(column.widest, size) if isinstance(column, NumberColumn) else 0.0
     noted = max((_notes_width(row.cells[index], size) for row in table.rows), default=0.0)
     return max([*heads, *(_cell_width(row.cells[index], size) for row in table.rows), reserved + noted])
 
 
-def _cell_width(cell: TableCell, size: str) -> float:
-    shown = width_pt(cell.text.replace(" … ", ", "), size) * (BOLD if cell.is_best else 1)
-    return shown + _notes_width(cell, size)
+def _cell_width(entry: Entry, size: str) -> float:
+    is_best = isinstance(entry, Cell) and entry.is_best
+    text = NOTHING if isinstance(entry, Absent) else entry.text.replace(TO, ", ")
+    return width_pt(text, size) * (BOLD if is_best else 1) + _notes_width(entry, size)
 
 
-def _notes_width(cell: TableCell, size: str) -> float:
-    return 0.8 * width_pt(",".join(map(str, cell.notes)), size)
+def _notes_width(entry: Entry, size: str) -> float:
+    return 0.8 * width_pt(",".join(map(str, entry.marks)), size)
 
 
-def _indent(found: _Set, row: TableRow) -> float:
-    return QUAD_PT if row.label and not row.begins and any(it.is_heading for it in found.table.rows) else 0.0
+def _indent(setting: _Set, row: Row) -> float:
+    return QUAD_PT if row.label and not row.begins and any(it.is_heading for it in setting.table.rows) else 0.0
 
 
-def _columns(table: ResultTable, *, has_siunitx: bool) -> tuple[str, ...]:
-    cells = list(zip(*(row.cells for row in table.rows), strict=True)) or [()] * (len(table.headers) - 1)
-    types = []
-    for header, column in zip(table.headers[1:], cells, strict=True):
-        numbers = number_column(column) if has_siunitx and header in ALIGNED else ""
-        is_text = any(it.text and not it.is_figure for it in column)
-        types.append(numbers or ("l" if is_text or header.startswith("[") else "r"))
-    return ("l", *types)
+def _columns(table: Table, *, has_siunitx: bool) -> tuple[str | NumberColumn, ...]:
+    entries = list(zip(*(row.cells for row in table.rows), strict=True)) or [()] * (len(table.columns) - 1)
+    types: list[str | NumberColumn] = ["l"]
+    for header, column in zip(table.columns[1:], entries, strict=True):
+        numbers = number_column(column) if has_siunitx and header in ALIGNED else None
+        has_words = any(is_words(entry) for entry in column)
+        types.append(numbers or ("l" if has_words or header.startswith("[") else "r"))
+    return tuple(types)
 
 
-def _float(found: _Set, caption: str) -> Iterator[str]:
+def _float(setting: _Set, caption: str) -> Iterator[str]:
     yield r"\begin{table}"
     yield r"  \centering\emergencystretch=3em"
     yield rf"  {caption}\medskip"
-    yield rf"  \{found.size}\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}"
-    yield rf"  \begin{{tabular}}{{@{{}}{_types(found)}@{{}}}}"
+    yield rf"  \{setting.size}\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}"
+    yield rf"  \begin{{tabular}}{{@{{}}{_types(setting)}@{{}}}}"
     yield r"    \toprule"
-    yield from (f"    {line}" for line in _head(found))
+    yield from (f"    {line}" for line in _head(setting))
     yield r"    \midrule"
-    yield from (f"    {line}" for line in _body(found))
+    yield from (f"    {line}" for line in _body(setting))
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
-    yield from (f"  {line}" for line in _footnotes(found.table))
+    yield from (f"  {line}" for line in _footnotes(setting.table))
     yield r"\end{table}"
 
 
-def _long(found: _Set, caption: str) -> Iterator[str]:
-    yield rf"\begingroup\emergencystretch=3em\{found.size}\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}"
-    yield rf"\begin{{longtable}}{{@{{}}{_types(found)}@{{}}}}"
+def _long(setting: _Set, caption: str) -> Iterator[str]:
+    yield rf"\begingroup\emergencystretch=3em\{setting.size}\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}"
+    yield rf"\begin{{longtable}}{{@{{}}{_types(setting)}@{{}}}}"
     yield rf"  {caption}\\"
     yield r"  \toprule"
-    yield from (f"  {line}" for line in _head(found))
+    yield from (f"  {line}" for line in _head(setting))
     yield r"  \midrule"
     yield r"  \endhead"
     yield r"  \bottomrule"
     yield r"  \endfoot"
-    yield from (f"  {line}" for line in _body(found))
+    yield from (f"  {line}" for line in _body(setting))
     yield r"\end{longtable}"
-    yield from _footnotes(found.table)
+    yield from _footnotes(setting.table)
     yield r"\endgroup"
 
 
-def _types(found: _Set) -> str:
+def _types(setting: _Set) -> str:
     """Uncertainties are written out, signs of differences kept: by keys that versions 2 and 3 of siunitx know."""
-    written = [found.columns[0]]
-    for index, column in enumerate(found.columns[1:]):
-        marks = max((_marks(row.cells[index]) for row in found.table.rows), key=len, default="")
+    written_types = ["l"]
+    for index, column in enumerate(setting.columns[1:]):
+        if isinstance(column, str):
+            written_types.append(column)
+            continue
+        marks = max((_marks(row.cells[index]) for row in setting.table.rows), key=len, default="")
         room = f",table-space-text-post={{{marks}}}" if marks else ""
-        written.append(f"{column[:-1]},{KEYS}{room}]" if column.startswith("S") else column)
-    return "".join(written)
+        written_types.append(f"{column.type},{KEYS}{room}]")
+    return "".join(written_types)
 
 
-def _head(found: _Set) -> Iterator[str]:
-    for headers in filter(None, (found.table.headers, found.table.more_headers)):
-        written = (_braced(escape(it), kind) for it, kind in zip(headers, found.columns, strict=True))
-        yield rf"{' & '.join(written)} \\"
+def _head(setting: _Set) -> Iterator[str]:
+    for headers in filter(None, (setting.table.columns, setting.table.second_columns)):
+        heads = (_braced(escape(header), column) for header, column in zip(headers, setting.columns, strict=True))
+        yield rf"{' & '.join(heads)} \\"
 
 
-def _braced(text: str, column: str) -> str:
-    return f"{{{text}}}" if column.startswith("S") and text else text
+def _braced(text: str, column: str | NumberColumn) -> str:
+    return f"{{{text}}}" if isinstance(column, NumberColumn) and text else text
 
 
-def _body(found: _Set) -> Iterator[str]:
-    room = _label_room(found)
-    for index, row in enumerate(found.table.rows):
-        is_apart = row.is_heading or (row.begins and found.table.more_headers)
+def _body(setting: _Set) -> Iterator[str]:
+    room = _label_room(setting)
+    for index, row in enumerate(setting.table.rows):
+        is_apart = row.is_heading or (row.begins and setting.table.second_columns)
         if index and is_apart:
             yield r"\addlinespace"
         if row.is_heading:
-            name = escape(fitted(row.label, LINE_PT, found.size))
-            yield rf"\multicolumn{{{len(found.columns)}}}{{@{{}}l}}{{\itshape {name}}} \\"
+            name = escape(fitted(row.label, LINE_PT, setting.size))
+            yield rf"\multicolumn{{{len(setting.columns)}}}{{@{{}}l}}{{\itshape {name}}} \\"
             continue
-        indent = _indent(found, row)
-        label = f"{QUAD if indent else ''}{escape(fitted(row.label, room - indent, found.size))}"
-        cells = (_cell(it, kind) for it, kind in zip(row.cells, found.columns[1:], strict=True))
+        indent = _indent(setting, row)
+        label = f"{QUAD if indent else ''}{escape(fitted(row.label, room - indent, setting.size))}"
+        cells = (_cell(entry, column) for entry, column in zip(row.cells, setting.columns[1:], strict=True))
         yield rf"{' & '.join((label, *cells))} \\"
 
 
-def _cell(cell: TableCell, column: str) -> str:
-    marks = _marks(cell)
-    if column.startswith("S"):
-        if is_number(cell.text):
-            bold = r"\bfseries " if cell.is_best else ""
-            return f"{bold}{number_text(cell.text)}{f'{{{marks}}}' if marks else ''}"
-        return _braced(f"{figure(cell.text)}{marks}", column)
-    text = figure(cell.text) if cell.is_figure else escape(cell.text)
-    return rf"{{\bfseries\boldmath {text}}}{marks}" if cell.is_best else f"{text}{marks}"
+def _cell(entry: Entry, column: str | NumberColumn) -> str:
+    marks = _marks(entry)
+    if isinstance(entry, Absent):
+        return _braced(f"---{marks}", column)
+    if isinstance(column, NumberColumn) and is_number(entry):
+        bold = r"\bfseries " if entry.is_best else ""
+        return f"{bold}{number_text(entry)}{f'{{{marks}}}' if marks else ''}"
+    text = written(entry.pieces)
+    if isinstance(column, NumberColumn):
+        return _braced(f"{text}{marks}", column)
+    return rf"{{\bfseries\boldmath {text}}}{marks}" if entry.is_best else f"{text}{marks}"
 
 
-def _marks(cell: TableCell) -> str:
-    return rf"\textsuperscript{{{','.join(map(str, cell.notes))}}}" if cell.notes else ""
+def _marks(entry: Entry) -> str:
+    return rf"\textsuperscript{{{','.join(map(str, entry.marks))}}}" if entry.marks else ""
 
 
-def _footnotes(table: ResultTable) -> Iterator[str]:
+def _footnotes(table: Table) -> Iterator[str]:
     if table.footnotes:
         yield r"\par\smallskip\begingroup\footnotesize\raggedright"
         for number, text in enumerate(table.footnotes, start=1):

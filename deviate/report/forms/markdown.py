@@ -1,14 +1,28 @@
 """The verdict with its sentence to paste and the table of results as Markdown, for a pull request or a notebook."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from deviate.report.document import (
+    NOTHING,
+    Absent,
+    Answer,
+    Block,
+    Cell,
+    Document,
+    Entry,
+    Excerpt,
+    Items,
+    Remark,
+    Row,
+    Table,
+    is_words,
+)
 from deviate.report.form_registry import Medium
 from deviate.report.format import clean, counted, shorten
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.registry import document_form, renderer
 from deviate.report.parts.stability.tables import group_tables, stability_tables
-from deviate.report.parts.table import ResultTable, TableRow, result_table
-from deviate.report.parts.table_cells import TableCell
+from deviate.report.parts.table import result_table
 from deviate.report.view import VerdictView, View
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
@@ -29,13 +43,85 @@ MOST_ROWS = 60
 LONGEST_SENTENCE = 2_000
 
 
+@document_form("markdown")
+def write_markdown(document: Document, _medium: Medium) -> str:
+    """The result first, then the tables, then what a reader must know of them."""
+    blocks = [f"### {escape(document.title)}", escape(document.subtitle)]
+    blocks += _answer(document.answer) if document.answer is not None else [f"> {escape(it)}" for it in document.paste]
+    for section in document.sections:
+        heading, reasons = f"**{escape(section.heading)}**", " ".join(map(escape, section.reasons))
+        written = [text for block in section.blocks for text in _block(block)]
+        if written or reasons:
+            blocks += [f"{heading}: {reasons}" if reasons else heading, *written]
+    blocks += ["\n".join(f"- Warning: {escape(text)}" for text in document.warnings)]
+    blocks += ["\n".join(f"- {escape(text)}" for text in document.footnotes)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    """Reasons stand with the heading; figures are left to the page."""
+    match block:
+        case str():
+            yield escape(block)
+        case Table():
+            yield _grid(block)
+        case Excerpt():
+            yield escape(block.caption)
+            marked = (f"{'>' if line.is_marked else ' '} {line.number}  {line.text}".rstrip() for line in block.lines)
+            yield _fenced(marked)
+        case Remark():
+            yield f"**{escape(block.title)}** ({escape(block.label)})"
+            yield from map(escape, block.sentences)
+            yield from (_fenced(code.splitlines()) for code in block.codes)
+            yield from [f"Source: {escape(block.source)}"] * bool(block.source)
+        case Items():
+            yield "\n".join(f"- {escape(text)}" for text in block.sentences)
+
+
+def _answer(answer: Answer) -> Iterator[str]:
+    """The words of it, a point per line, then code of several lines."""
+    yield f"**{escape(answer.word)}** {escape(answer.rest)}"
+    rows = []
+    for point in answer.points:
+        code = "" if "\n" in point.code else _inline(point.code)
+        rows.append(" ".join(filter(None, (f"- **{escape(point.label)}**", escape(point.text), code))))
+    yield "\n".join(rows)
+    yield from (_fenced(point.code.splitlines()) for point in answer.points if "\n" in point.code)
+
+
+def _inline(code: str) -> str:
+    """Code among words: between more ticks than it has."""
+    text = clean(code).strip()
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    air = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{air}{text}{air}{ticks}" if text else ""
+
+
+def _fenced(lines: Iterable[str]) -> str:
+    """Code as a block, whatever it holds."""
+    text = "\n".join(map(clean, lines))
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{ticks}\n{text}\n{ticks}"
+
+
+def _grid(table: Table) -> str:
+    """A table whose notes stand below it."""
+    heads = "".join(f" {escape(column)} |" for column in table.columns)
+    lines = [f"|{heads}", f"| --- |{' ---: |' * (len(table.columns) - 1)}"]
+    for row in table.rows:
+        cells = "".join(f" {escape(entry.text)} |" for entry in row.cells)
+        lines.append(f"| {escape(row.label)} |{cells}")
+    notes = [f"{escape(row.label)}: {escape(row.note)}" for row in table.rows if row.note]
+    return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
+
+
 @renderer("markdown")
 def render_markdown(view: View, _surface: Medium) -> str:
     """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them.
 
     What no comment has room for is left out from the end, and said.
     """
-    table = result_table(view)
+    table = result_table(view.findings, [experiment.label for experiment in view.experiments])
     n_metrics = len(_groups(table))
     for n_shown in (n_metrics, *(n_metrics // 2**k for k in range(1, n_metrics.bit_length() + 1))):
         text = _document(view, table, n_shown)
@@ -45,7 +131,7 @@ def render_markdown(view: View, _surface: Medium) -> str:
     return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
 
 
-def _document(view: View, table: ResultTable, n_shown: int) -> str:
+def _document(view: View, table: Table, n_shown: int) -> str:
     groups = _groups(table)
     first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
     blocks = [f"### {_sentence(view.title)}"]
@@ -65,7 +151,7 @@ def _document(view: View, table: ResultTable, n_shown: int) -> str:
     blocks += [_sentence(table.caption)]
     blocks += _stability(view)
     n_notes = max(
-        (max(cell.notes, default=0) for it in (*first, *others) for row in it for cell in row.cells), default=0
+        (max(entry.marks, default=0) for it in (*first, *others) for row in it for entry in row.cells), default=0
     )
     blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
     warnings = [f"Warning: {text}" for text in view.warnings[:MOST_WARNINGS]]
@@ -92,9 +178,9 @@ def _stability(view: View) -> list[str]:
     return blocks
 
 
-def _groups(table: ResultTable) -> list[list[TableRow]]:
+def _groups(table: Table) -> list[list[Row]]:
     """The rows of each metric."""
-    groups: list[list[TableRow]] = []
+    groups: list[list[Row]] = []
     for row in table.rows:
         if row.begins or not groups:
             groups.append([])
@@ -129,13 +215,12 @@ def _verdict(verdict: VerdictView) -> str:
     return f"**Verdict: {escape(verdict.word)}** · {told}\n\n{reason} {escape(verdict.detectable)}"
 
 
-def _table(table: ResultTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
-    yield _row([escape(header) for header in table.headers])
+def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
+    yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    figures = [any(cell.is_figure and cell.text for cell in column) for column in columns] or [True] * (
-        len(table.headers) - 1
-    )
-    yield _row(["---", *("---:" if it else "---" for it in figures)])
+    are_numbers = [any(not is_words(entry) and _has_text(entry) for entry in column) for column in columns]
+    are_numbers = are_numbers or [True] * (len(table.columns) - 1)
+    yield _row(["---", *("---:" if it else "---" for it in are_numbers)])
     for row in (row for rows in groups for row in rows):
         yield _row([_label(row), *map(_cell, row.cells)])
 
@@ -144,16 +229,20 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _label(row: TableRow) -> str:
+def _label(row: Row) -> str:
     if row.is_heading:
         return f"**{escape(row.label)}**"
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
 
 
-def _cell(cell: TableCell) -> str:
-    text = escape(cell.text)
-    marks = f"<sup>{','.join(map(str, cell.notes))}</sup>" if cell.notes else ""
-    return f"**{text}**{marks}" if cell.is_best else f"{text}{marks}"
+def _has_text(entry: Entry) -> bool:
+    return isinstance(entry, Absent) or bool(entry.pieces)
+
+
+def _cell(entry: Entry) -> str:
+    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
+    return f"**{text}**{marks}" if isinstance(entry, Cell) and entry.is_best else f"{text}{marks}"
 
 
 def _list(sentences: Sequence[str]) -> str:

@@ -1,59 +1,104 @@
 r"""Columns of numbers for the package siunitx: aligned at their points, each as wide as its data needs."""
 
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from deviate.report.document import Cell, Entry
 from deviate.report.format import MINUS
-from deviate.report.parts.table_cells import NOTHING, TableCell
-
-NUMBER = re.compile(rf"([+{MINUS}]?)(\d+)(?:\.(\d+))?(?: ± (\d+)(?:\.(\d+))?)?")
-BRACED = re.compile(rf"\[|[+{MINUS}]?[\d.]+(?:e{MINUS}?\d+| … )")
-"""Intervals, and what is too far from one for a column of plain numbers: these stand in braces."""
-
-FORMAT = re.compile(r"table-format=(\+?)(\d+)\.(\d+)(?:\((\d+)\))?")
+from deviate.report.numbers import PLUS_MINUS, TO, Number
 
 
-def number_column(cells: Sequence[TableCell]) -> str:
-    r"""The column's type with its format; empty where what stands in it is not numbers.
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """Room for numbers: a sign where one has it, digits before and behind the point, and digits of an uncertainty.
 
-    >>> number_column([TableCell("93.41 ± 0.22"), TableCell("100.1 ± 1.0"), TableCell("—")])
-    'S[table-format=3.2(3)]'
+    Attributes:
+        uncertainty: digits before the point; None where no number has one.
     """
-    texts = [it.text for it in cells if it.text and it.text != NOTHING and not BRACED.match(it.text)]
-    found = [NUMBER.fullmatch(text) for text in texts]
-    matches = [it for it in found if it is not None]
-    if not matches or len(matches) < len(found):
-        return ""
-    whole = max(len(it[2]) for it in matches)
-    places = max(len(it[3] or "") for it in matches)
-    sign = "+" if any(it[1] for it in matches) else ""
-    # Written out, an uncertainty has its zeros before and behind the point: 0.022 takes four digits.
-    spread = max((len(it[4]) for it in matches if it[4]), default=0)
-    return f"S[table-format={sign}{whole}.{places}{f'({spread + places})' if spread else ''}]"
+
+    sign: str
+    whole: int
+    places: int
+    uncertainty: int | None = None
+
+    @property
+    def type(self) -> str:
+        # Written out, an uncertainty has its zeros before and behind the point: 0.022 takes four digits.
+        digits = "" if self.uncertainty is None else f"({self.uncertainty + self.places})"
+        return f"S[table-format={self.sign}{self.whole}.{self.places}{digits}"
+
+    @property
+    def widest(self) -> str:
+        """The number that the column leaves room for.
+
+        >>> NumberColumn("+", 2, 3, 1).widest
+        '+00.000 ± 0.000'
+        """
+        spread = "" if self.uncertainty is None else f"{PLUS_MINUS}{'0' * self.uncertainty}.{'0' * self.places}"
+        return f"{self.sign}{'0' * self.whole}.{'0' * self.places}{spread}"
 
 
-def number_text(text: str) -> str:
+def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
+    """The room that the numbers of a column take; None where what stands in it is not numbers.
+
+    >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),)), Absent("crashed")])
+    NumberColumn(sign='', whole=3, places=2, uncertainty=1)
+    """
+    cells = [it for it in entries if isinstance(it, Cell) and it.pieces and not _is_braced(it)]
+    found = [_numbers(it) for it in cells]
+    if not found or not all(found):
+        return None
+    firsts = [_width(numbers[0]) for numbers in found]
+    seconds = [_width(numbers[1]) for numbers in found if len(numbers) > 1]
+    return NumberColumn(
+        sign="+" if any(sign for sign, _, _ in firsts) else "",
+        whole=max(whole for _, whole, _ in firsts),
+        places=max(places for _, _, places in firsts),
+        uncertainty=max((whole for _, whole, _ in seconds), default=None),
+    )
+
+
+def number_text(cell: Cell) -> str:
     r"""A number as siunitx reads it.
 
-    >>> number_text("−0.33"), number_text("93.41 ± 0.22")
+    >>> number_text(Cell((Number(-0.33, 2),))), number_text(Cell((Number(93.41, 2), " ± ", Number(0.22, 2))))
     ('-0.33', '93.41 \\pm 0.22')
     """
-    return text.replace(MINUS, "-").replace("±", r"\pm")
+    return cell.text.replace(MINUS, "-").replace("±", r"\pm")
 
 
-def is_number(text: str) -> bool:
-    return NUMBER.fullmatch(text) is not None
+def is_number(cell: Cell) -> bool:
+    return bool(_numbers(cell))
 
 
-def widest_number(column: str) -> str:
-    """The number that a column leaves room for; empty for one of another type.
+def _numbers(cell: Cell) -> tuple[Number, ...]:
+    """A number, or a number with its uncertainty; nothing for other cells."""
+    match cell.pieces:
+        case (Number() as value,) if _is_plain(value):
+            return (value,)
+        case (Number() as value, str(between), Number() as spread) if (
+            between == PLUS_MINUS and _is_plain(value) and _is_plain(spread)
+        ):
+            return (value, spread)
+    return ()
 
-    >>> widest_number("S[table-format=+2.3(4)]")
-    '+00.000 ± 0.000'
-    """
-    found = FORMAT.search(column)
-    if found is None:
-        return ""
-    sign, whole, places, digits = found[1], int(found[2]), int(found[3]), int(found[4] or 0)
-    spread = f" ± {'0' * (digits - places)}.{'0' * places}" if digits else ""
-    return f"{sign}{'0' * whole}.{'0' * places}{spread}"
+
+def _is_plain(number: Number) -> bool:
+    mantissa, exponent = number.digits
+    return not exponent and mantissa[-1:].isdecimal()
+
+
+def _is_braced(cell: Cell) -> bool:
+    """Intervals, and what is too far from one for a column of plain numbers: these stand in braces."""
+    first = cell.pieces[0]
+    if isinstance(first, str):
+        return first.startswith("[")
+    return bool(first.digits[1]) or cell.pieces[1:2] == (TO,)
+
+
+def _width(number: Number) -> tuple[str, int, int]:
+    """Sign, and how many digits stand before and behind the point."""
+    mantissa = number.digits[0]
+    digits = mantissa.lstrip(f"+{MINUS}")
+    whole, _, places = digits.partition(".")
+    return mantissa[: len(mantissa) - len(digits)], len(whole), len(places)

@@ -1,6 +1,7 @@
 """Where templates are: packaged beside this room, or at the top level of a checkout."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -8,9 +9,11 @@ from pathlib import Path
 import jinja2
 
 from deviate.errors import ToolError
-from deviate.report.document import Absent
+from deviate.report.document import Absent, Excerpt, Figure, Items, Remark, Table
 
 PAGE = "report.html.j2"
+BLOCKS = (Absent, Excerpt, Figure, Items, Remark, Table)
+"""What templates tell apart, each by its name in lower case."""
 
 
 @cache
@@ -28,11 +31,16 @@ def template(name: str = PAGE) -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.tests["absent"] = lambda it: isinstance(it, Absent)
+    tests: dict[str, Callable[[object], bool]] = {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
+    environment.tests |= tests
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:
         raise ToolError(f"the report template {name} cannot be used: {error}", "install deviate again") from error
+
+
+def _is_a(kind: type, value: object) -> bool:
+    return isinstance(value, kind)
 
 
 def source(name: str) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.report.document import Absent, Tone
+from deviate.report.document import Absent, Block, Document, Section, Table, Tone
 from deviate.report.form_registry import Medium
 from deviate.report.format import clean, shorten_middle
-from deviate.report.forms.registry import renderer
+from deviate.report.forms.registry import document_form, renderer
+from deviate.report.forms.screen import screen
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
 from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, VerdictView, View
 
@@ -15,6 +16,46 @@ MOST_TABLES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
+
+
+@document_form("terminal")
+def write_terminal(document: Document, medium: Medium) -> str:
+    """Plain lines no wider than the medium, as far as words allow; of a document with an answer, that one."""
+    width = max(medium.width, NARROWEST)
+    if document.answer is not None:
+        first, *lines = screen(document.answer, document.subtitle, document.warnings, width)
+        word = document.answer.word
+        lines.insert(0, first.replace(word, _painted(word, CODES[document.answer.tone], medium), 1))
+        return "\n".join(lines) + "\n"
+    title = clean(document.title)
+    head, *rest = filled(f"{title}   {clean(document.subtitle)}", width, "", "  ")
+    lines = [head.replace(title, _painted(title, CODES["neutral"], medium), 1), *rest]
+    for section in document.sections:
+        lines += ["", *(line for block in section.blocks for line in _block(block, section, width))]
+    lines.append("")
+    for sentence in document.paste:
+        lines += filled(clean(sentence), width)
+    for warning in document.warnings:
+        lines += _warning(clean(warning), medium, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _block(block: Block, section: Section, width: int) -> Iterator[str]:
+    """Figures, code and lists are left to the page."""
+    match block:
+        case Absent():
+            yield from filled(f"{section.heading}: {block.reason}", width, "", "  ")
+        case str():
+            yield from filled(clean(block), width, "", "  ")
+        case Table():
+            rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
+            yield from tabled([block.columns, *rows], width, [row.note for row in block.rows])
+
+
+def _warning(text: str, medium: Medium, width: int) -> list[str]:
+    label = _painted("Warning", WARNING_CODE, medium)
+    first, *rest = filled(text, width - 9) or [""]
+    return [f"{label}  {first}", *(f"         {line}" for line in rest)]
 
 
 @renderer("terminal")
@@ -40,9 +81,7 @@ def render_terminal(view: View, surface: Medium) -> str:
     lines += _others(view, width)
     lines += _failures(view, surface, width)
     for warning in view.warnings:
-        label = _painted("Warning", WARNING_CODE, surface)
-        first, *rest = filled(clean(warning), width - 9, "") or [""]
-        lines += [f"{label}  {first}", *(f"         {line}" for line in rest)]
+        lines += _warning(clean(warning), surface, width)
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -1,9 +1,11 @@
 """Text and figures as LaTeX that pdflatex compiles with its own packages, whatever the text brings."""
 
+import math
 import re
 import unicodedata
 
 from deviate.report.format import MINUS, clean, shorten
+from deviate.report.numbers import PLUS_MINUS, TO, Number, Pieces
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -85,9 +87,8 @@ LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
 BREAK = re.compile(r"(?<=[^\W\d][_/\\:=])(?=\w)|(?<=[a-z]\.)(?=[a-z])|(?<=[^\W\d_]{20})")
 LONGEST_WORD = 12
 LONGEST_COMMENT = 300
-NUMBER = re.compile(rf"([+{MINUS}]?)((?:\d*\.)?\d+)(?:e({MINUS}?\d+))?")
-INTERVAL = re.compile(r"\[([^\]]*) … ")
-FIGURE_SIGNS = {"$ ± $": r" \pm ", " … ": r"\,\ldots\,", "< $": "$< ", "%": r"\%", MINUS: "$-$", "—": "---"}
+BETWEEN = {it: it for it in (PLUS_MINUS, "[", " [", "]", " µs")} | {"—": "---"}
+"""What stands beside numbers as it is: brackets would be escaped among words, and µ be set in mathematics."""
 
 
 def escape(text: str) -> str:
@@ -114,27 +115,36 @@ def comment(text: str) -> str:
     return "".join(it if " " <= it <= "~" else "?" for it in shorten(clean(text), LONGEST_COMMENT).replace("…", "..."))
 
 
-def figure(text: str) -> str:
-    r"""Figures as `report.format` writes them, in mathematics; the ends of an interval are set apart by a comma.
+def written(pieces: Pieces) -> str:
+    r"""Numbers in mathematics, words as words; the ends of an interval in brackets are set apart by a comma.
 
-    >>> print(figure("93.41 ± 0.22 (9/10)"), figure("+0.3 [−0.1 … 0.7]"), figure("2.31e−7"))
-    $93.41 \pm 0.22$ ($9$/$10$) $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
+    >>> print(written((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(9, 0), "/", Number(10, 0), ")")))
+    $93.41 \pm 0.22$ ($9$/$10$)
+    >>> print(written((Number(0.3, 1, "signed"), " [", *ends(-0.1, 0.7, 1), "]")), written((Number(2.31e-7, 9),)))
+    $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
     """
-    written = NUMBER.sub(_number, INTERVAL.sub(r"[\1, ", text))
-    for sign, command in FIGURE_SIGNS.items():
-        written = written.replace(sign, command)
+    told, is_open = [], False
+    for piece in pieces:
+        if isinstance(piece, Number):
+            told.append(_mathematics(piece))
+            continue
+        is_open = piece.rfind("[") > piece.rfind("]") or (is_open and "]" not in piece)
+        told.append((", " if is_open else r"\,\ldots\,") if piece == TO else BETWEEN.get(piece) or escape(piece))
+    text = "".join(told).replace(f"${PLUS_MINUS}$", r" \pm ")
     # A row that began with a bracket would be taken for an option of the end of the row before.
-    return f"{{}}{written}" if written.startswith("[") else written
+    return f"{{}}{text}" if text.startswith("[") else text
+
+
+def _mathematics(number: Number) -> str:
+    mantissa, exponent = number.digits
+    if not math.isfinite(number.value):
+        return mantissa.replace(MINUS, "$-$")
+    power = rf" \times 10^{{{exponent}}}" if exponent else ""
+    return f"${mantissa}{power}$".replace(MINUS, "-").replace(",", "$,$")
 
 
 def _breakable(word: str) -> str:
     return r"\allowbreak{}".join(map(escape, BREAK.split(word)))
-
-
-def _number(found: re.Match[str]) -> str:
-    sign, digits, exponent = found.groups()
-    power = rf" \times 10^{{{exponent}}}" if exponent else ""
-    return f"${sign}{digits}{power}$".replace(MINUS, "-")
 
 
 def _character(character: str) -> str:

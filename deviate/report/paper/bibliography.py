@@ -1,6 +1,7 @@
 """What to cite for what a report used, and nothing else, as BibTeX."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from deviate import __version__
 from deviate.model import (
@@ -40,7 +41,7 @@ def references_source(view: View) -> str:
     return "\n\n".join([head, software.replace("VERSION", __version__), *cited, *further]) + "\n"
 
 
-def _further_entries(view: View, packaged: Set[str]) -> Iterator[str]:
+def _further_entries(view: View, packaged: AbstractSet[str]) -> Iterator[str]:
     """What statistics that say themselves how they are shown bring along, as BibTeX."""
     for statistic in _further_used(view):
         yield from (f"{entry}\n% {statistic.label}" for entry in statistic.cites if entry not in packaged)

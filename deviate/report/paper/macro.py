@@ -3,7 +3,8 @@ r"""One LaTeX command: a figure, or the sign that there is none with the reason 
 from dataclasses import dataclass
 
 from deviate.model import Unavailable
-from deviate.report.forms.tex import figure
+from deviate.report.forms.tex import written
+from deviate.report.numbers import PERCENT, Piece
 
 MISSING = "--"
 """What stands in the text where there is no figure: seen by whoever reads it."""
@@ -22,8 +23,7 @@ def missing(name: str, why: Unavailable) -> Macro:
     return Macro(name, MISSING, why.reason)
 
 
-def maths(text: str) -> str:
-    """A figure that is right in a sentence and in a formula; a sign of percent stays with it."""
-    digits, percent = text.removesuffix(" %"), r"\,\%" if text.endswith(" %") else ""
-    sign, digits = ("= ", digits[2:]) if digits.startswith("= ") else ("", digits)
-    return rf"\ensuremath{{{sign}{figure(digits).replace('$', '')}}}{percent}"
+def maths(*pieces: Piece) -> str:
+    """A number that is right in a sentence and in a formula; a sign of percent stays with it."""
+    numbers, percent = (pieces[:-1], r"\,\%") if pieces[-1] == PERCENT else (pieces, "")
+    return rf"\ensuremath{{{written(numbers).replace('$', '')}}}{percent}"

@@ -3,9 +3,10 @@ r"""Every figure of the table as a LaTeX command, so that the text of a paper ci
 from collections.abc import Callable, Iterator, Sequence
 
 from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
-from deviate.report.format import number, p_cell, percentage, ratio, signed
+from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose
 from deviate.report.further import figure_of
+from deviate.report.numbers import Number, Pieces, factor, share
 from deviate.report.paper.letters import letters, prefixes
 from deviate.report.paper.macro import MISSING, Macro, maths, missing
 from deviate.report.paper.stability_macros import stability_macros
@@ -108,16 +109,16 @@ def _general(view: View) -> Iterator[Macro]:
 def _description(it: Description) -> Iterator[Macro]:
     places = places_of(it)
 
-    def figures(value: float) -> str:
-        return number(value, places)
+    def figures(value: float) -> Pieces:
+        return (Number(value, places),)
 
     yield _estimate("Mean", it.mean, figures, it.note)
     yield _estimate("SD", it.sd, figures, it.note)
-    yield Macro("N", maths(str(it.n)))
-    yield Macro("Runs", maths(str(it.n_runs)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
+    yield Macro("N", maths(Number(it.n, 0)))
+    yield Macro("Runs", maths(Number(it.n_runs, 0)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
     yield from _ends("CI", it.mean_interval, places)
     yield from _ends("SD", it.sd_interval, places)
-    yield _estimate("CV", it.cv, percentage)
+    yield _estimate("CV", it.cv, share)
     yield _estimate("Median", it.median, figures)
     yield _estimate("Min", it.minimum, figures)
     yield _estimate("Max", it.maximum, figures)
@@ -131,17 +132,17 @@ def _comparison(it: Comparison | None) -> Iterator[Macro]:
         return
     places = places_of_difference(it)
     test = it.deciding_test
-    yield _estimate("Difference", it.difference, lambda value: signed(value, places), it.note)
+    yield _estimate("Difference", it.difference, lambda value: (Number(value, places, "signed"),), it.note)
     yield from _ends("Difference", it.difference_interval, places)
     yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
     yield _estimate("PAdjusted", it.p_adjusted, _p_value)
     yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else missing("Test", test)
-    yield _estimate("EffectSize", it.hedges_g, ratio)
+    yield _estimate("EffectSize", it.hedges_g, factor)
     yield from _ends("EffectSize", it.hedges_g_interval, 2)
-    yield _estimate("Superiority", it.superiority, ratio)
-    yield _estimate("SDRatio", it.sd_ratio, ratio)
+    yield _estimate("Superiority", it.superiority, factor)
+    yield _estimate("SDRatio", it.sd_ratio, factor)
     yield from _ends("SDRatio", it.sd_ratio_interval, 2)
-    yield _estimate("Detectable", it.detectable, lambda value: number(value, places), "at 80% power")
+    yield _estimate("Detectable", it.detectable, lambda value: (Number(value, places),), "at 80% power")
     if isinstance(it.equivalence, Equivalence):
         yield Macro("Equivalence", escape("; ".join(equivalence_texts(it))))
     else:
@@ -163,13 +164,13 @@ def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
     if isinstance(figure.value, Test):
         yield Macro(name, escape(test_text(figure.value, statistic.letter)), statistic.label)
     else:
-        yield _estimate(name, figure.value, lambda value: number(value, places), statistic.label)
+        yield _estimate(name, figure.value, lambda value: (Number(value, places),), statistic.label)
     if statistic.interval is not None:
         yield from _ends(name, figure.interval, places)
 
 
-def _estimate(name: str, value: Estimate, written: Callable[[float], str], note: str = "") -> Macro:
-    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(written(value)), note)
+def _estimate(name: str, value: Estimate, written: Callable[[float], Pieces], note: str = "") -> Macro:
+    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(*written(value)), note)
 
 
 def _ends(name: str, interval: Interval | Unavailable, places: int | None) -> Iterator[Macro]:
@@ -178,9 +179,10 @@ def _ends(name: str, interval: Interval | Unavailable, places: int | None) -> It
             yield missing(f"{name}{end}", interval)
         else:
             value = interval.low if end == "Low" else interval.high
-            yield Macro(f"{name}{end}", maths(number(value, places)), interval.note)
+            yield Macro(f"{name}{end}", maths(Number(value, places)), interval.note)
 
 
-def _p_value(value: float) -> str:
-    cell = p_cell(value)
-    return cell if cell.startswith("<") else f"= {cell}"
+def _p_value(value: float) -> Pieces:
+    """With its sign: `< .001`, `= .004`."""
+    sign = "" if p_cell(value).startswith("<") else "= "
+    return (sign, Number(value, style="p"))

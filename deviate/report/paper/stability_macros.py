@@ -3,11 +3,11 @@ r"""Figures on stability as LaTeX commands: of each evaluation set, its least st
 from collections.abc import Callable, Iterator, Sequence
 
 from deviate.model import Estimate, Interval, Measure, MeasureName, SetStability, Unavailable
-from deviate.report.format import number, ratio
+from deviate.report.numbers import Number, Pieces, factor
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import Macro, maths, missing
 from deviate.report.parts.stability.classes import places_of
-from deviate.report.parts.stability.words import MEASURES, places_for, shown
+from deviate.report.parts.stability.measure_labels import MEASURES, places_for, shown
 from deviate.report.view import View
 
 NAMES: dict[MeasureName, str] = {
@@ -45,7 +45,7 @@ def stability_macros(view: View, whose: Sequence[tuple[str, ...]], taken: Sequen
 
 
 def _of_set(it: SetStability) -> Iterator[Macro]:
-    yield Macro("Examples", maths(str(it.n_examples)))
+    yield Macro("Examples", maths(Number(it.n_examples, 0)))
     for measure in it.measures:
         yield from _of_measure(measure)
     if it.classes:
@@ -53,21 +53,21 @@ def _of_set(it: SetStability) -> Iterator[Macro]:
         places = places_of(first)
         yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
         for name, value in (("SD", first.sd), ("Range", first.range)):
-            yield _figure(f"WorstClass{name}", value, lambda one: number(100 * one, places))
-        yield _figure("WorstClassRatio", first.ratio, ratio)
+            yield _figure(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
+        yield _figure("WorstClassRatio", first.ratio, factor)
 
 
 def _of_measure(it: Measure) -> Iterator[Macro]:
     words, name = MEASURES[it.name], NAMES[it.name]
     places = places_for(it.value, it.interval, words)
-    yield _figure(name, it.value, lambda value: shown(value, places, words).text)
+    yield _figure(name, it.value, lambda value: (shown(value, places, words),))
     for end in ("Low", "High"):
         if isinstance(it.interval, Interval):
             value = it.interval.low if end == "Low" else it.interval.high
-            yield Macro(f"{name}{end}", maths(number(words.scale * value, places)), it.interval.note)
+            yield Macro(f"{name}{end}", maths(Number(words.scale * value, places)), it.interval.note)
         else:
             yield missing(f"{name}{end}", it.interval)
 
 
-def _figure(name: str, value: Estimate, written: Callable[[float], str]) -> Macro:
-    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(written(value)))
+def _figure(name: str, value: Estimate, written: Callable[[float], Pieces]) -> Macro:
+    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(*written(value)))

@@ -39,10 +39,16 @@ def places_of_difference(comparison: Comparison) -> int | None:
 
 
 def verdict_word(comparison: Comparison) -> str:
+    within = margin_words(comparison)
+    return f"{comparison.verdict.word} {within}" if within else comparison.verdict.word
+
+
+def margin_words(comparison: Comparison) -> str:
+    """`within 0.5 points`, of an equivalence; empty for other verdicts."""
     margin = comparison.metric.margin
-    if comparison.verdict.word == "equivalent" and margin is not None:
-        return f"equivalent within {with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))}"
-    return comparison.verdict.word
+    if comparison.verdict.word != "equivalent" or margin is None:
+        return ""
+    return f"within {_margin_text(comparison, margin)}"
 
 
 def tone_of(comparison: Comparison) -> Tone:

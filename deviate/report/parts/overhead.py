@@ -1,15 +1,16 @@
-"""The sheet of what determinism costs: a factor per quantity, and the longest kernels in both modes."""
+"""What determinism costs, as a document: a factor per quantity, and the longest kernels in both modes."""
 
 from collections.abc import Iterator
 
 from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
-from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.data.plain import document_data
+from deviate.report.data.scores import shielded
+from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
 from deviate.report.numbers import Number, ends
 from deviate.report.plots import KernelLine, KernelPlot
-from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
 
 SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of `deviate overhead`.
@@ -21,28 +22,28 @@ FEW = 3
 """Runs of each mode from which on an interval is of use."""
 
 
-def overhead_sheet(found: CostFindings) -> Sheet:
-    free, held = name_text(found.free), name_text(found.held)
-    return Sheet(
-        title=f"Overhead of {name_text(found.experiment)}",
-        subtitle=f"{free} (kernels free) against {held} (kernels held); runs that count: {found.n_free} and "
-        f"{found.n_held}",
-        paste=(_paste(found),),
-        sections=(_times(found), _kernels(found)),
-        warnings=tuple(_warnings(found)),
-        footnotes=tuple(_footnotes(found)),
-        facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(found)),
-        schema=SCHEMA,
-        data=found,
-        csv_rows=tuple(_csv(found)),
+def overhead_document(costs: CostFindings) -> Document:
+    free, held = name_text(costs.free), name_text(costs.held)
+    warnings = tuple(_warnings(costs))
+    return Document(
+        title=f"Overhead of {name_text(costs.experiment)}",
+        subtitle=f"{free} (kernels free) against {held} (kernels held); runs that count: {costs.n_free} and "
+        f"{costs.n_held}",
+        paste=(_paste(costs),),
+        sections=(_times(costs), _kernels(costs)),
+        warnings=warnings,
+        footnotes=tuple(_footnotes(costs)),
+        facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(costs)),
+        data=lambda: document_data(SCHEMA, costs, warnings),
+        rows=lambda: shielded(_csv(costs)),
     )
 
 
-def _times(found: CostFindings) -> SheetSection:
-    level = confidence_text(found.confidence)
+def _times(costs: CostFindings) -> Section:
+    level = confidence_text(costs.confidence)
     rows = tuple(
         Row(
-            _quantity(it, found),
+            _quantity(it, costs),
             (
                 _time(it.free_mean_s),
                 _time(it.held_mean_s),
@@ -52,36 +53,34 @@ def _times(found: CostFindings) -> SheetSection:
             ),
             note=f"no interval: {it.interval.reason}" if isinstance(it.interval, Unavailable) else "",
         )
-        for it in found.factors
+        for it in costs.factors
     )
-    headers = (f"{name_text(found.free)}, mean", f"{name_text(found.held)}, mean", "factor", f"{level} CI", "n")
+    means = (f"{name_text(costs.free)}, mean", f"{name_text(costs.held)}, mean")
     caption = "Mean times with kernels free and with kernels held; the factor is held over free"
-    return SheetSection("times", "Times", tables=(SheetTable(caption, "Time of", headers, rows),))
+    table = Table(caption, ("Time of", *means, "factor", f"{level} CI", "n"), rows)
+    return Section("times", "Times", (table,))
 
 
-def _quantity(it: CostFactor, found: CostFindings) -> str:
-    if it.quantity != "kernels" or isinstance(found.profile, Unavailable):
+def _quantity(it: CostFactor, costs: CostFindings) -> str:
+    if it.quantity != "kernels" or isinstance(costs.profile, Unavailable):
         return QUANTITIES[it.quantity]
-    return "operators, in the window" if found.profile.device == "cpu" else "kernels, in the window"
+    return "operators, in the window" if costs.profile.device == "cpu" else "kernels, in the window"
 
 
-def _kernels(found: CostFindings) -> SheetSection:
-    profile = found.profile
+def _kernels(costs: CostFindings) -> Section:
+    profile = costs.profile
     if isinstance(profile, Unavailable):
-        return SheetSection("kernels", "Kernels", absent=f"No kernel times: {profile.reason}.")
+        return Section("kernels", "Kernels", (Absent(f"No kernel times: {profile.reason}."),))
     what = "operators" if profile.device == "cpu" else "kernels"
-    rows = tuple(Row(name_text(it.name), _kernel_cells(it)) for it in profile.kernels)
-    headers = (name_text(found.free), name_text(found.held), "factor", "calls, free and held")
-    caption = f"The {len(rows)} longest {what} of {profile.n_kernels}, mean time in the window"
-    figures = (SheetFigure(_plot(found, profile, what), _figure_caption(profile, what)),) if rows else ()
-    return SheetSection(
-        "kernels",
-        what.capitalize(),
-        sentences=(_window(profile),),
-        figures=figures,
-        tables=(SheetTable(caption, what.capitalize().removesuffix("s"), headers, rows),) if rows else (),
-        absent="" if rows else f"The profiler saw no {what} in the window.",
-    )
+    rows = tuple(Row(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
+    if not rows:
+        blocks: tuple[Block, ...] = (Absent(f"The profiler saw no {what} in the window."), _window(profile))
+        return Section("kernels", what.capitalize(), blocks)
+    first = what.capitalize().removesuffix("s")
+    columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
+    table = Table(f"The {len(rows)} longest {what} of {profile.n_kernels}, mean time in the window", columns, rows)
+    figure = Figure(_plot(costs, profile, what), _figure_caption(profile, what))
+    return Section("kernels", what.capitalize(), (_window(profile), figure, table))
 
 
 def _kernel_cells(it: KernelCost) -> tuple[Entry, ...]:
@@ -114,7 +113,7 @@ def _figure_caption(profile: ProfileFindings, what: str) -> str:
     )
 
 
-def _plot(found: CostFindings, profile: ProfileFindings, what: str) -> KernelPlot:
+def _plot(costs: CostFindings, profile: ProfileFindings, what: str) -> KernelPlot:
     lines = tuple(KernelLine(name_text(it.name), it.free_s or None, it.held_s or None) for it in profile.kernels)
     told = "; ".join(f"{line.label}: {_time(line.free or 0.0).text}, {_time(line.held or 0.0).text}" for line in lines)
     return KernelPlot(
@@ -123,64 +122,64 @@ def _plot(found: CostFindings, profile: ProfileFindings, what: str) -> KernelPlo
         description=f"Seconds free and held. {told}.",
         axis="time in the window, logarithmic",
         ticks=tuple((at, _tick(at)) for at in TICKS),
-        free=f"{name_text(found.free)} (free)",
-        held=f"{name_text(found.held)} (held)",
+        free=f"{name_text(costs.free)} (free)",
+        held=f"{name_text(costs.held)} (held)",
         lines=lines,
     )
 
 
-def _paste(found: CostFindings) -> str:
+def _paste(costs: CostFindings) -> str:
     parts = []
-    for it in found.factors:
+    for it in costs.factors:
         if isinstance(it.factor, Unavailable):
             continue
         interval = _interval(it)
         bracket = f"no interval: {interval.text}"
         if not isinstance(interval, Absent):
-            bracket = f"{confidence_text(found.confidence)} CI {interval.text}"
+            bracket = f"{confidence_text(costs.confidence)} CI {interval.text}"
         n = f"n = {len(it.free_s)} and {len(it.held_s)}"
-        parts.append(f"{_times_text(it.factor)} the time of {_spoken(it, found)} [{bracket}; {n}]")
+        parts.append(f"{_times_text(it.factor)} the time of {_spoken(it, costs)} [{bracket}; {n}]")
     if not parts:
-        reasons = [it.factor.reason for it in found.factors if isinstance(it.factor, Unavailable)]
+        reasons = [it.factor.reason for it in costs.factors if isinstance(it.factor, Unavailable)]
         return f"What determinism costs is not known: {reasons[0] if reasons else 'nothing was timed'}."
-    return f"Determinism ({name_text(found.held)} over {name_text(found.free)}) takes {'; '.join(parts)}."
+    return f"Determinism ({name_text(costs.held)} over {name_text(costs.free)}) takes {'; '.join(parts)}."
 
 
-def _spoken(it: CostFactor, found: CostFindings) -> str:
-    return f"all {_quantity(it, found)}" if it.quantity == "kernels" else f"a {_quantity(it, found)}"
+def _spoken(it: CostFactor, costs: CostFindings) -> str:
+    return f"all {_quantity(it, costs)}" if it.quantity == "kernels" else f"a {_quantity(it, costs)}"
 
 
-def _footnotes(found: CostFindings) -> Iterator[str]:
+def _footnotes(costs: CostFindings) -> Iterator[str]:
     yield "A factor of 1.00x is free of charge; what others publish as 746% is 7.46x here, not 746% more."
     yield "The first run of each mode warms up caches for those that follow, and is left out."
     yield "Intervals of the ratio of two means: Fieller (1954), with variances of their own."
     yield "Both modes hold the same seeds, so that they do the same work; they ran in turn, in random order."
-    if not isinstance(found.profile, Unavailable):
-        yield f"Kernel times: {found.profile.measure}. A kernel that one mode does without has no factor."
+    if not isinstance(costs.profile, Unavailable):
+        yield f"Kernel times: {costs.profile.measure}. A kernel that one mode does without has no factor."
 
 
-def _warnings(found: CostFindings) -> Iterator[str]:
-    yield from found.notes
-    if min(found.n_free, found.n_held) < FEW:
+def _warnings(costs: CostFindings) -> Iterator[str]:
+    yield from costs.notes
+    if min(costs.n_free, costs.n_held) < FEW:
         yield "few runs count: with --runs 5 or more the interval becomes one to rely on"
 
 
-def _facts(found: CostFindings) -> Iterator[tuple[str, str]]:
-    yield "command", " ".join(redacted_words(found.command))
-    yield from found.facts
+def _facts(costs: CostFindings) -> Iterator[tuple[str, str]]:
+    yield "command", " ".join(redacted_words(costs.command))
+    yield from costs.facts
 
 
-def _csv(found: CostFindings) -> Iterator[tuple[str, ...]]:
+def _csv(costs: CostFindings) -> Iterator[tuple[str | float, ...]]:
     """A row per run and quantity, and a row per kernel and mode."""
     yield "quantity", "kernel", "variant", "run", "seconds", "calls"
-    for it in found.factors:
-        for variant, values in ((found.free, it.free_s), (found.held, it.held_s)):
+    for it in costs.factors:
+        for variant, values in ((costs.free, it.free_s), (costs.held, it.held_s)):
             for number_, value in enumerate(values, start=1):
-                yield it.quantity, "", variant, str(number_), repr(value), ""
-    if not isinstance(found.profile, Unavailable):
-        for kernel in found.profile.kernels:
-            yield "kernel", kernel.name, found.free, "mean", repr(kernel.free_s), repr(kernel.free_calls)
-            yield "kernel", kernel.name, found.held, "mean", repr(kernel.held_s), repr(kernel.held_calls)
+                yield it.quantity, "", variant, number_, value, ""
+    if not isinstance(costs.profile, Unavailable):
+        for kernel in costs.profile.kernels:
+            yield "kernel", kernel.name, costs.free, "mean", kernel.free_s, kernel.free_calls
+            yield "kernel", kernel.name, costs.held, "mean", kernel.held_s, kernel.held_calls
 
 
 def _factor(value: Estimate) -> Entry:

@@ -1,4 +1,4 @@
-"""The sheet of a sweep: the primary metric, its spread and captured measures against an argument."""
+"""A sweep as a document: the primary metric, its spread and captured measures against an argument."""
 
 import itertools
 import math
@@ -9,16 +9,17 @@ from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report import numbers
-from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.data.plain import document_data
+from deviate.report.data.scores import shielded
+from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, decimals, name_text, number, percentage, with_unit
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
-from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
 
 SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a sweep.
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
-Figures = tuple[float | None, float | None, float | None, tuple[float, ...]]
+Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
 """Estimate, both ends, and the scores of single runs."""
 
 
@@ -32,39 +33,39 @@ class _Quantity:
     axis: str
     caption: str
     cells: Callable[[SweepRow], tuple[Entry, ...]]
-    figures: Callable[[SweepRow], Figures]
+    drawn: Callable[[SweepRow], Drawn]
     heads: tuple[str, ...]
     from_zero: bool = True
 
 
-def sweep_sheet(found: SweepFindings) -> Sheet:
-    argument = name_text(found.argument)
-    return Sheet(
-        title=f"{name_text(found.name)} over {argument}",
-        subtitle=f"{argument} at {', '.join(map(name_text, found.values))}; {_variants(found)}",
-        paste=tuple(_paste(found)),
-        sections=(_section(found),),
-        warnings=tuple(_warnings(found)),
-        footnotes=tuple(_footnotes(found)),
-        facts=(Fact("command", cell(clean(" ".join(redacted_words(found.command))))),),
-        schema=SCHEMA,
-        data=found,
-        csv_rows=tuple(_csv(found)),
+def sweep_document(sweep: SweepFindings) -> Document:
+    argument = name_text(sweep.argument)
+    warnings = tuple(_warnings(sweep))
+    return Document(
+        title=f"{name_text(sweep.name)} over {argument}",
+        subtitle=f"{argument} at {', '.join(map(name_text, sweep.values))}; {_variants(sweep)}",
+        paste=tuple(_paste(sweep)),
+        sections=(_section(sweep),),
+        warnings=warnings,
+        footnotes=tuple(_footnotes(sweep)),
+        facts=(Fact("command", cell(clean(" ".join(redacted_words(sweep.command))))),),
+        data=lambda: document_data(SCHEMA, sweep, warnings),
+        rows=lambda: shielded(_csv(sweep)),
     )
 
 
-def _variants(found: SweepFindings) -> str:
-    names = list(dict.fromkeys(row.variant for row in found.rows))
+def _variants(sweep: SweepFindings) -> str:
+    names = list(dict.fromkeys(row.variant for row in sweep.rows))
     return f"variant{'s' if len(names) > 1 else ''} {', '.join(map(name_text, names))}" if names else "no runs"
 
 
-def _section(found: SweepFindings) -> SheetSection:
-    heading = f"Measures over {name_text(found.argument)}"
-    if not found.rows:
-        return SheetSection("measures", heading, absent=found.why_no_metric or "no value has a run on record")
-    several = len({row.variant for row in found.rows}) > 1
-    quantities = list(_quantities(found))
-    headers = ("n", *itertools.chain.from_iterable(it.heads for it in quantities))
+def _section(sweep: SweepFindings) -> Section:
+    heading = f"Measures over {name_text(sweep.argument)}"
+    if not sweep.rows:
+        return Section("measures", heading, (Absent(sweep.why_no_metric or "no value has a run on record"),))
+    several = len({row.variant for row in sweep.rows}) > 1
+    quantities = list(_quantities(sweep))
+    columns = (sweep.argument, "n", *itertools.chain.from_iterable(it.heads for it in quantities))
     rows = tuple(
         Row(
             name_text(row.value) + (f" · {name_text(row.variant)}" if several else ""),
@@ -74,12 +75,12 @@ def _section(found: SweepFindings) -> SheetSection:
             ),
             note=_why_no_intervals(row),
         )
-        for row in found.rows
+        for row in sweep.rows
     )
-    table = SheetTable(f"{name_text(found.metric)} over {name_text(found.argument)}", found.argument, headers, rows)
-    plots = [(it, _plot(found, it)) for it in quantities]
-    figures = tuple(SheetFigure(plot, it.caption) for it, plot in plots if plot is not None)
-    return SheetSection("measures", heading, figures=figures, tables=(table,))
+    table = Table(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
+    plots = [(it, _plot(sweep, it)) for it in quantities]
+    figures = tuple(Figure(plot, it.caption) for it, plot in plots if plot is not None)
+    return Section("measures", heading, (*figures, table))
 
 
 def _why_no_intervals(row: SweepRow) -> str:
@@ -98,15 +99,15 @@ def _label(set_name: str, name: str) -> str:
     return f"{name} on {name_text(set_name)}" if set_name else "distance of weights"
 
 
-def _quantities(found: SweepFindings) -> Iterator[_Quantity]:
-    level, metric = confidence_text(found.confidence), name_text(found.metric)
+def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
+    level, metric = confidence_text(sweep.confidence), name_text(sweep.metric)
     yield _Quantity(
         "mean",
         "mean ± SD",
-        f"{metric} over {name_text(found.argument)}",
-        with_unit(f"{metric}, mean ± SD", f"({found.unit})" if found.unit else ""),
+        f"{metric} over {name_text(sweep.argument)}",
+        with_unit(f"{metric}, mean ± SD", f"({sweep.unit})" if sweep.unit else ""),
         "Each run is a point beside the mean of its value; the line is one SD to either side.",
-        lambda row: (_mean_cell(row, found.unit),),
+        lambda row: (_mean_cell(row, sweep.unit),),
         _mean_figures,
         ("mean ± SD",),
         from_zero=False,
@@ -114,14 +115,14 @@ def _quantities(found: SweepFindings) -> Iterator[_Quantity]:
     yield _Quantity(
         "sd",
         "SD",
-        f"SD of {metric} over {name_text(found.argument)}",
-        with_unit(f"SD of {metric}", f"({found.unit})" if found.unit else ""),
+        f"SD of {metric} over {name_text(sweep.argument)}",
+        with_unit(f"SD of {metric}", f"({sweep.unit})" if sweep.unit else ""),
         f"SD over runs (ddof 1) with its {level} interval.",
         lambda row: (_figure_cell(row.sd, 1.0), _interval_cell(row.sd, row.sd_interval, 1.0)),
         lambda row: _interval_figures(row.sd, row.sd_interval, 1.0),
         ("SD", f"SD, {level} CI"),
     )
-    measured = dict.fromkeys((it.set_name, it.measure.name) for row in found.rows for it in row.measures)
+    measured = dict.fromkeys((it.set_name, it.measure.name) for row in sweep.rows for it in row.measures)
     for set_name, name in measured:
         yield _measure(set_name, name, level)
 
@@ -150,12 +151,12 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
     )
 
 
-def _plot(found: SweepFindings, it: _Quantity) -> SweepPlot | None:
+def _plot(sweep: SweepFindings, it: _Quantity) -> SweepPlot | None:
     """None where no value has the quantity."""
-    variants = list(dict.fromkeys(row.variant for row in found.rows))
+    variants = list(dict.fromkeys(row.variant for row in sweep.rows))
     lines = tuple(
         SweepLine(
-            index, name_text(variant), tuple(_point(found, row, it) for row in found.rows if row.variant == variant)
+            index, name_text(variant), tuple(_point(sweep, row, it) for row in sweep.rows if row.variant == variant)
         )
         for index, variant in enumerate(variants)
     )
@@ -168,20 +169,20 @@ def _plot(found: SweepFindings, it: _Quantity) -> SweepPlot | None:
         title=it.title,
         description=f"{described}.",
         axis=it.axis,
-        argument=f"{name_text(found.argument)}{SCALES[found.scale]}",
-        scale=found.scale,
+        argument=f"{name_text(sweep.argument)}{SCALES[sweep.scale]}",
+        scale=sweep.scale,
         from_zero=it.from_zero,
         lines=lines,
     )
 
 
-def _point(found: SweepFindings, row: SweepRow, it: _Quantity) -> SweepPoint:
-    at = float(found.values.index(row.value)) if found.scale == "names" else float(row.value)
-    estimate, low, high, raw = it.figures(row)
+def _point(sweep: SweepFindings, row: SweepRow, it: _Quantity) -> SweepPoint:
+    at = float(sweep.values.index(row.value)) if sweep.scale == "names" else float(row.value)
+    estimate, low, high, raw = it.drawn(row)
     return SweepPoint(at, name_text(row.value), estimate, low, high, raw)
 
 
-def _mean_figures(row: SweepRow) -> Figures:
+def _mean_figures(row: SweepRow) -> Drawn:
     if isinstance(row.mean, Unavailable):
         return None, None, None, ()
     if isinstance(row.sd, Unavailable):
@@ -189,7 +190,7 @@ def _mean_figures(row: SweepRow) -> Figures:
     return row.mean, row.mean - row.sd, row.mean + row.sd, row.scores
 
 
-def _interval_figures(value: Estimate, interval: Interval | Unavailable, factor: float) -> Figures:
+def _interval_figures(value: Estimate, interval: Interval | Unavailable, factor: float) -> Drawn:
     if isinstance(value, Unavailable):
         return None, None, None, ()
     if isinstance(interval, Unavailable):
@@ -227,10 +228,10 @@ def _places(value: float, factor: float) -> int | None:
     return decimals(factor * abs(value))
 
 
-def _paste(found: SweepFindings) -> Iterator[str]:
-    for variant in dict.fromkeys(row.variant for row in found.rows):
+def _paste(sweep: SweepFindings) -> Iterator[str]:
+    for variant in dict.fromkeys(row.variant for row in sweep.rows):
         parts = []
-        for row in found.rows:
+        for row in sweep.rows:
             if row.variant == variant:
                 churn = [
                     f", churn on {name_text(it.set_name)} {percentage(it.measure.value)}"
@@ -238,27 +239,27 @@ def _paste(found: SweepFindings) -> Iterator[str]:
                     if it.set_name and not isinstance(it.measure.value, Unavailable)
                 ]
                 parts.append(
-                    f"{name_text(row.value)}: {_mean_cell(row, found.unit).text} (n = {row.n}{''.join(churn)})"
+                    f"{name_text(row.value)}: {_mean_cell(row, sweep.unit).text} (n = {row.n}{''.join(churn)})"
                 )
         yield (
-            f"{name_text(found.metric)} over {name_text(found.argument)}, mean ± SD over runs of "
+            f"{name_text(sweep.metric)} over {name_text(sweep.argument)}, mean ± SD over runs of "
             f"{name_text(variant)}: {'; '.join(parts)}."
         )
 
 
-def _footnotes(found: SweepFindings) -> Iterator[str]:
+def _footnotes(sweep: SweepFindings) -> Iterator[str]:
     yield "SDs have ddof 1 and intervals by chi-square, which take scores as normal."
-    if any(row.measures for row in found.rows):
+    if any(row.measures for row in sweep.rows):
         yield "Churn: share of examples on which two runs disagree; distance of weights: of vectors of length 1."
         yield "Both are means over pairs of runs; their intervals leave out one run at a time, for pairs share runs."
     yield "Runs of all values share the seeds of each replicate, and ran replicate by replicate in random order."
     yield "Values are shown side by side; no test stands behind a difference between two of them."
 
 
-def _warnings(found: SweepFindings) -> Iterator[str]:
-    if found.why_no_metric:
-        yield found.why_no_metric
-    short = [row for row in found.rows if row.n < row.n_runs]
+def _warnings(sweep: SweepFindings) -> Iterator[str]:
+    if sweep.why_no_metric:
+        yield sweep.why_no_metric
+    short = [row for row in sweep.rows if row.n < row.n_runs]
     for row in short:
         yield (
             f"{name_text(row.experiment)}, {name_text(row.variant)}: {row.n} of {row.n_runs} runs have a score; "
@@ -266,19 +267,19 @@ def _warnings(found: SweepFindings) -> Iterator[str]:
         )
 
 
-def _csv(found: SweepFindings) -> Iterator[tuple[str, ...]]:
+def _csv(sweep: SweepFindings) -> Iterator[tuple[str | float, ...]]:
     """A row per value, variant and quantity: score of a run, SD, or a captured measure; shares, not percent."""
     yield "argument", "value", "experiment", "variant", "quantity", "set", "run", "estimate", "low", "high"
-    for row in found.rows:
-        head = (found.argument, row.value, row.experiment, row.variant)
+    for row in sweep.rows:
+        head = (sweep.argument, row.value, row.experiment, row.variant)
         for place, score in enumerate(row.scores):
-            yield *head, found.metric, "", str(place), repr(score), "", ""
+            yield *head, sweep.metric, "", place, score, "", ""
         yield *head, "mean", "", "", *_plain(row.mean, row.mean_interval)
         yield *head, "sd", "", "", *_plain(row.sd, row.sd_interval)
         for it in row.measures:
             yield *head, it.measure.name, it.set_name, "", *_plain(it.measure.value, it.measure.interval)
 
 
-def _plain(value: Estimate, interval: Interval | Unavailable) -> Sequence[str]:
-    low_high = ("", "") if isinstance(interval, Unavailable) else (repr(interval.low), repr(interval.high))
-    return ("" if isinstance(value, Unavailable) else repr(value), *low_high)
+def _plain(value: Estimate, interval: Interval | Unavailable) -> Sequence[str | float]:
+    low_high: tuple[str | float, ...] = ("", "") if isinstance(interval, Unavailable) else (interval.low, interval.high)
+    return ("" if isinstance(value, Unavailable) else value, *low_high)

@@ -1,28 +1,17 @@
 """The table of results: one row model for LaTeX, Markdown and whatever else has one table for all figures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Comparison, Description, Findings
+from deviate.report.document import Absent, Cell, Entry, Row, Table
 from deviate.report.format import clean, with_unit
 from deviate.report.parts.caption import caption, level, short
 from deviate.report.parts.compare import metric_name
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
-from deviate.report.parts.table_cells import (
-    EMPTY,
-    NOTHING,
-    Footnotes,
-    TableCell,
-    compared,
-    described,
-    mean_of,
-    mean_with_n,
-    n_cell,
-)
+from deviate.report.parts.table_cells import EMPTY, Footnotes, absent, compared, described, mean_of, mean_with_n, n_cell
 from deviate.report.parts.winner import best_of
-from deviate.report.view import View
 
 Layout = Literal["wide", "long", "split", "stacked"]
 """How the figures of one metric are laid out.
@@ -34,73 +23,43 @@ Layout = Literal["wide", "long", "split", "stacked"]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row; `begins` where it is the first of several about one metric.
-
-    Attributes:
-        is_heading: it holds the name of a metric alone, and what belongs to it follows.
-    """
-
-    label: str
-    cells: tuple[TableCell, ...]
-    begins: bool = True
-    is_heading: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ResultTable:
-    """The figures of a report in one table.
-
-    Attributes:
-        headers: of the label and of the cells. more_headers: of the second lines of stacked rows; empty without.
-        caption: quantity, n, what ± is, test, correction, type of interval.
-        footnotes: the first is number 1.
-    """
-
-    headers: tuple[str, ...]
-    rows: tuple[TableRow, ...]
-    caption: str
-    footnotes: tuple[str, ...]
-    more_headers: tuple[str, ...] = ()
-
-
-def result_table(view: View, *, as_declared: bool = False, layout: Layout | None = None) -> ResultTable:
-    """The table of a report.
+def result_table(
+    findings: Findings, labels: Sequence[str], *, as_declared: bool = False, layout: Layout | None = None
+) -> Table:
+    """The table of a report: quantity, n, what ± is, test, correction and type of interval stand in its caption.
 
     Args:
         as_declared: metrics in the order of their declaration, not the primary one first and then by spread.
         layout: None for wide where that is possible. Where it is not, wide is long.
     """
-    findings, notes = view.findings, Footnotes()
-    labels = [short(it.label) for it in view.experiments]
+    notes, labels = Footnotes(), [short(label) for label in labels]
     rows_of = _in_order(findings, as_declared=as_declared)
     has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
     chosen = layout or "wide"
     chosen = "long" if chosen == "wide" and not has_columns else chosen
     build = _compared if findings.pairs else _described
-    headers, more, rows = build(findings, labels, rows_of, notes, chosen)
+    columns, second, rows = build(findings, labels, rows_of, notes, chosen)
     title = caption(
         findings,
         labels,
         rows_of,
-        has_best=any(it.is_best for row in rows for it in row.cells),
+        has_best=any(isinstance(entry, Cell) and entry.is_best for row in rows for entry in row.cells),
         has_n_column=not (findings.pairs and chosen == "wide"),
     )
-    return ResultTable(headers, tuple(rows), title, tuple(notes.texts), more)
+    return Table(title, columns, tuple(rows), second_columns=second, footnotes=tuple(notes.texts))
 
 
-Row = list[Description | None]
-Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
+Descriptions = list[Description | None]
+Built = tuple[tuple[str, ...], tuple[str, ...], list[Row]]
 
 
-def _in_order(findings: Findings, *, as_declared: bool) -> list[Row]:
+def _in_order(findings: Findings, *, as_declared: bool) -> list[Descriptions]:
     rows = matched_rows(findings)
     if not as_declared:
         return rows
     declared = [metric.name for metric in findings.experiments[0].experiment.metrics]
 
-    def place(row: Row) -> int:
+    def place(row: Descriptions) -> int:
         name = row[0].metric.name if row[0] is not None else None
         return declared.index(name) if name in declared else len(declared)
 
@@ -108,7 +67,7 @@ def _in_order(findings: Findings, *, as_declared: bool) -> list[Row]:
 
 
 def _compared(
-    findings: Findings, labels: Sequence[str], described_rows: Sequence[Row], notes: Footnotes, layout: Layout
+    findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     interval = f"[{level(findings)}]"
     if layout == "wide":
@@ -123,7 +82,7 @@ def _compared(
     return (*start, "difference", "adj. p", "verdict"), ("", "", "", interval, "", ""), rows
 
 
-def _wide_row(findings: Findings, labels: Sequence[str], row: Row, notes: Footnotes) -> TableRow:
+def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes) -> Row:
     comparisons = _comparisons(findings, row)
     best = best_of(findings, comparisons)
     means = [
@@ -131,75 +90,75 @@ def _wide_row(findings: Findings, labels: Sequence[str], row: Row, notes: Footno
         for index, (it, label) in enumerate(zip(row, labels, strict=True))
     ]
     cells = compared(comparisons[0], notes)
-    return TableRow(
+    return Row(
         _metric_label(row, comparisons),
         (*means, cells.difference_and_interval, cells.p_value, cells.verdict_and_margin),
     )
 
 
 def _long_rows(
-    findings: Findings, labels: Sequence[str], row: Row, notes: Footnotes, layout: Layout
-) -> Iterator[TableRow]:
+    findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes, layout: Layout
+) -> Iterator[Row]:
     comparisons = _comparisons(findings, row)
     best = best_of(findings, comparisons)
     width = 6 if layout == "split" else 5
-    yield TableRow(_metric_label(row, comparisons), (EMPTY,) * width, is_heading=True)
+    yield Row(_metric_label(row, comparisons), (EMPTY,) * width, is_heading=True)
     for index, (it, label) in enumerate(zip(row, labels, strict=True)):
         if it is None:
-            missing = TableCell(NOTHING, notes=notes.numbers(f"not reported by {label}"))
-            start: tuple[TableCell, ...] = (missing, missing)
+            missing = absent(f"not reported by {label}", notes)
+            start: tuple[Entry, ...] = (missing, missing)
         else:
             start = (n_cell(it, notes), mean_of(it, notes, is_best=best == index))
         if index == 0:
-            yield TableRow(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
+            yield Row(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
             continue
         cells = compared(comparisons[index - 1], notes)
         if layout == "long":
             end = (cells.difference_and_interval, cells.p_value, cells.verdict_and_margin)
-            yield TableRow(label, (*start, *end), begins=False)
+            yield Row(label, (*start, *end), begins=False)
         elif layout == "split":
             end_split = (cells.difference, cells.interval, cells.p_value, cells.verdict_and_margin)
-            yield TableRow(label, (*start, *end_split), begins=False)
+            yield Row(label, (*start, *end_split), begins=False)
         else:
-            yield TableRow(label, (*start, cells.difference, cells.p_value, cells.verdict), begins=False)
+            yield Row(label, (*start, cells.difference, cells.p_value, cells.verdict), begins=False)
             below = (EMPTY, EMPTY, cells.interval, EMPTY, cells.within)
-            if any(cell.text for cell in below):
-                yield TableRow("", below, begins=False)
+            if any(isinstance(entry, Absent) or entry.pieces for entry in below):
+                yield Row("", below, begins=False)
 
 
-def _comparisons(findings: Findings, row: Row) -> list[Comparison | None]:
+def _comparisons(findings: Findings, row: Descriptions) -> list[Comparison | None]:
     name = row[0].metric.name if row[0] is not None else None
     return [None if name is None else comparison_of(findings, index, name) for index in range(len(findings.pairs))]
 
 
 def _described(
-    _findings: Findings, labels: Sequence[str], described_rows: Sequence[Row], notes: Footnotes, layout: Layout
+    _findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     has_variants = len(labels) > 1
-    rows: list[TableRow] = []
+    rows: list[Row] = []
     for row in described_rows:
         name = _metric_label(row, ())
         is_stacked = layout == "stacked"
         if has_variants:
-            rows.append(TableRow(name, (EMPTY,) * (4 if is_stacked else 6), is_heading=True))
+            rows.append(Row(name, (EMPTY,) * (4 if is_stacked else 6), is_heading=True))
         for it, label in zip(row, labels, strict=True):
             if it is None:
                 continue
             cells = described(it, notes)
             title, begins = (label, False) if has_variants else (name, True)
             if is_stacked:
-                rows.append(TableRow(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins))
-                rows.append(TableRow("", (EMPTY, cells.mean_interval, cells.range, EMPTY), begins=False))
+                rows.append(Row(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins=begins))
+                rows.append(Row("", (EMPTY, cells.mean_interval, cells.range, EMPTY), begins=False))
             else:
                 middle = (cells.mean_interval, cells.sd_interval, cells.cv, cells.range)
-                rows.append(TableRow(title, (cells.n, cells.mean, *middle), begins))
+                rows.append(Row(title, (cells.n, cells.mean, *middle), begins=begins))
     first = "variant" if has_variants else "metric"
     if layout == "stacked":
         return (first, "n", "mean ± SD", "CI of SD", "CV"), ("", "", "CI of mean", "range", ""), rows
     return (first, "n", "mean ± SD", "CI of mean", "CI of SD", "CV", "range"), (), rows
 
 
-def _metric_label(row: Row, comparisons: Sequence[Comparison | None]) -> str:
+def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -> str:
     first = next(it for it in row if it is not None)
     name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
     unit = short(unit_of(first.metric))

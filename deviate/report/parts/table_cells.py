@@ -1,34 +1,15 @@
 """Cells of the table of results: each figure as one or two lines, with the footnotes that belong to it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from deviate.model import Comparison, Description, Estimate, Interval, Unavailable
-from deviate.report.document import Absent, Entry
-from deviate.report.format import between, clean, p_cell, percentage, signed
-from deviate.report.parts.compare import places_of_difference, verdict_word
-from deviate.report.parts.describe import mean_cell, missing_text, n_text, places_of, range_cell
+from deviate.model import Comparison, Description, Interval, Unavailable
+from deviate.report.document import NOTHING, Absent, Cell, Entry, cell
+from deviate.report.format import clean
+from deviate.report.numbers import Number, ends, share
+from deviate.report.parts.compare import margin_words, p_value_cell, places_of_difference
+from deviate.report.parts.describe import cell_of, mean_cell, missing_text, n_pieces, places_of, range_cell
 
-NOTHING = "—"
-
-
-@dataclass(frozen=True, slots=True)
-class TableCell:
-    """A cell of the table.
-
-    Attributes:
-        is_figure: numbers and signs alone, nothing of the user's.
-        is_best: better than every other experiment of this row, by adjusted p.
-        notes: numbers of the footnotes that belong to it, from 1.
-    """
-
-    text: str
-    is_figure: bool = True
-    is_best: bool = False
-    notes: tuple[int, ...] = ()
-
-
-EMPTY = TableCell("")
+EMPTY = cell()
 
 
 class Footnotes:
@@ -47,124 +28,119 @@ class Footnotes:
 class Described:
     """The cells of one description."""
 
-    n: TableCell
-    mean: TableCell
-    mean_interval: TableCell
-    sd_interval: TableCell
-    cv: TableCell
-    range: TableCell
+    n: Entry
+    mean: Entry
+    mean_interval: Entry
+    sd_interval: Entry
+    cv: Entry
+    range: Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The cells of one comparison; `within` is the margin of an equivalence."""
 
-    difference: TableCell
-    interval: TableCell
-    p_value: TableCell
-    verdict: TableCell
-    within: TableCell
+    difference: Entry
+    interval: Entry
+    p_value: Entry
+    verdict: Entry
+    within: Entry
 
     @property
-    def difference_and_interval(self) -> TableCell:
-        return joined(self.difference, self.interval, " ")
+    def difference_and_interval(self) -> Entry:
+        return joined(self.difference, self.interval)
 
     @property
-    def verdict_and_margin(self) -> TableCell:
-        return joined(self.verdict, self.within, " ")
+    def verdict_and_margin(self) -> Entry:
+        return joined(self.verdict, self.within)
 
 
-def joined(first: TableCell, second: TableCell, between_them: str) -> TableCell:
-    """Two cells as one; of two dashes one is enough."""
-    texts = [it.text for it in (first, second) if it.text]
-    if NOTHING in texts[1:]:
-        texts = texts[:1]
-    return replace(first, text=between_them.join(texts), notes=tuple(sorted({*first.notes, *second.notes})))
+def joined(first: Entry, second: Entry) -> Entry:
+    """Two cells as one, with the footnotes of both."""
+    marks = tuple(sorted({*first.marks, *second.marks}))
+    if isinstance(second, Absent) or not second.pieces:
+        return replace(first, marks=marks)
+    if isinstance(first, Absent):
+        return Cell((NOTHING, " ", *second.pieces), marks=marks)
+    return replace(first, pieces=(*first.pieces, " ", *second.pieces), marks=marks)
 
 
 def described(description: Description, notes: Footnotes) -> Described:
     places = places_of(description)
     mean_interval, sd_interval = (
-        TableCell(_bracket(it, places), notes=notes.numbers(it.note))
-        if isinstance(it, Interval)
-        else _cell(Absent(it.reason), notes)
-        for it in (description.mean_interval, description.sd_interval)
+        _bracket(interval, places, notes.numbers(interval.note))
+        if isinstance(interval, Interval)
+        else _marked(Absent(interval.reason), notes)
+        for interval in (description.mean_interval, description.sd_interval)
     )
     return Described(
         n=n_cell(description, notes),
-        mean=_cell(mean_cell(description), notes, description.note),
+        mean=_marked(mean_cell(description), notes, description.note),
         mean_interval=mean_interval,
         sd_interval=sd_interval,
-        cv=_estimate_cell(description.cv, percentage, notes),
-        range=_cell(range_cell(description), notes),
+        cv=_marked(cell_of(description.cv, share), notes),
+        range=_marked(range_cell(description), notes),
     )
 
 
-def n_cell(description: Description, notes: Footnotes) -> TableCell:
-    return TableCell(_n(description), notes=notes.numbers(missing_text(description)))
+def n_cell(description: Description, notes: Footnotes) -> Cell:
+    return Cell(n_pieces(description, "/"), marks=notes.numbers(missing_text(description)))
 
 
-def mean_of(description: Description, notes: Footnotes, *, is_best: bool) -> TableCell:
+def mean_of(description: Description, notes: Footnotes, *, is_best: bool) -> Entry:
     """Mean ± SD, where n has a column of its own."""
-    cell = mean_cell(description)
-    reason = cell.text if isinstance(cell, Absent) and not description.note else ""
-    told = notes.numbers(reason, description.note)
-    return TableCell(NOTHING if isinstance(cell, Absent) else cell.text, is_best=is_best, notes=told)
+    mean = mean_cell(description)
+    if isinstance(mean, Absent):
+        return replace(mean, marks=notes.numbers(description.note or mean.reason))
+    return replace(mean, is_best=is_best, marks=notes.numbers(description.note))
 
 
-def mean_with_n(description: Description | None, label: str, notes: Footnotes, *, is_best: bool) -> TableCell:
+def mean_with_n(description: Description | None, label: str, notes: Footnotes, *, is_best: bool) -> Entry:
     """Mean ± SD, and n in parentheses."""
     if description is None:
-        return TableCell(NOTHING, notes=notes.numbers(f"not reported by {label}"))
-    mean = mean_of(description, notes, is_best=is_best)
-    return joined(mean, replace(n_cell(description, notes), text=f"({_n(description)})"), " ")
+        return absent(f"not reported by {label}", notes)
+    mean, n = mean_of(description, notes, is_best=is_best), n_cell(description, notes)
+    return joined(mean, replace(n, pieces=("(", *n.pieces, ")")))
+
+
+def absent(reason: str, notes: Footnotes) -> Absent:
+    return Absent(reason, marks=notes.numbers(reason))
 
 
 def compared(comparison: Comparison | None, notes: Footnotes) -> Compared:
     """None where a candidate did not report the metric: said in the place of the verdict."""
     if comparison is None:
-        dash = TableCell(NOTHING)
-        return Compared(dash, EMPTY, dash, TableCell("not compared", is_figure=False), EMPTY)
+        nothing = Absent("not compared")
+        return Compared(nothing, EMPTY, nothing, cell("not compared"), EMPTY)
     is_withheld = comparison.verdict.word == "withheld"
-    word, within, margin = verdict_word(comparison).partition(" within ")
     difference, interval = _difference(comparison, notes)
+    p_adjusted = _marked(p_value_cell(comparison.p_adjusted), notes)
+    within = margin_words(comparison)
     return Compared(
         difference=difference,
         interval=interval,
-        p_value=_estimate_cell(comparison.p_adjusted, p_cell, notes),
-        verdict=TableCell(word, is_figure=False, notes=notes.numbers(comparison.verdict.reason if is_withheld else "")),
-        within=TableCell(f"{within.lstrip()}{margin}", is_figure=False),
+        p_value=p_adjusted,
+        verdict=Cell((comparison.verdict.word,), marks=notes.numbers(comparison.verdict.reason if is_withheld else "")),
+        within=cell(within) if within else EMPTY,
     )
 
 
-def _difference(comparison: Comparison, notes: Footnotes) -> tuple[TableCell, TableCell]:
+def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]:
     """With its interval, and without a unit, which stands with the metric."""
     difference, interval = comparison.difference, comparison.difference_interval
     if isinstance(difference, Unavailable):
-        return TableCell(NOTHING, notes=notes.numbers(difference.reason, comparison.note)), EMPTY
+        return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note)), EMPTY
     places = places_of_difference(comparison)
-    text = signed(difference, places)
+    shown = cell(Number(difference, places, "signed"))
     if isinstance(interval, Unavailable):
-        return TableCell(text, notes=notes.numbers(interval.reason, comparison.note)), EMPTY
-    noted = TableCell(_bracket(interval, places), notes=notes.numbers(interval.note, comparison.note))
-    return TableCell(text), noted
+        return replace(shown, marks=notes.numbers(interval.reason, comparison.note)), EMPTY
+    return shown, _bracket(interval, places, notes.numbers(interval.note, comparison.note))
 
 
-def _n(description: Description) -> str:
-    return n_text(description).replace(" of ", "/")
+def _marked(entry: Entry, notes: Footnotes, note: str = "") -> Entry:
+    reason = entry.reason if isinstance(entry, Absent) else ""
+    return replace(entry, marks=notes.numbers(reason, note))
 
 
-def _cell(cell: Entry, notes: Footnotes, note: str = "") -> TableCell:
-    if isinstance(cell, Absent):
-        return TableCell(NOTHING, notes=notes.numbers(cell.text, note))
-    return TableCell(cell.text, notes=notes.numbers(note))
-
-
-def _estimate_cell(estimate: Estimate, written: Callable[[float], str], notes: Footnotes) -> TableCell:
-    if isinstance(estimate, Unavailable):
-        return TableCell(NOTHING, notes=notes.numbers(estimate.reason))
-    return TableCell(written(estimate))
-
-
-def _bracket(interval: Interval, places: int | None) -> str:
-    return f"[{between(interval.low, interval.high, places)}]"
+def _bracket(interval: Interval, places: int | None, marks: tuple[int, ...]) -> Cell:
+    return Cell(("[", *ends(interval.low, interval.high, places), "]"), marks=marks)

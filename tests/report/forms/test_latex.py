@@ -14,7 +14,8 @@ from studies import study, usual
 
 from deviate.model import Contrast, Experiment, Findings, Interval, ManyTable, Unavailable
 from deviate.report import build_view, render
-from deviate.report.forms.tex import escape, figure
+from deviate.report.forms.tex import escape, written
+from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.stats import judge
 
 HOSTILE = (
@@ -121,20 +122,21 @@ def test_specials_in_one_string_are_escaped_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "written"),
+    ("pieces", "text"),
     [
-        ("93.41 ± 0.22 (10)", r"$93.41 \pm 0.22$ ($10$)"),
-        ("[−0.1 … 0.7]", r"{}[$-0.1$, $0.7$]"),
-        ("93.1 … 93.7", r"$93.1$\,\ldots\,$93.7$"),
-        ("−2.31e−7", r"$-2.31 \times 10^{-7}$"),
-        ("< .001", "$< .001$"),
-        ("0.24 %", r"$0.24$ \%"),
-        ("—", "---"),
-        ("", ""),
+        ((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(10, 0), ")"), r"$93.41 \pm 0.22$ ($10$)"),
+        (("[", *ends(-0.1, 0.7, 1), "]"), r"{}[$-0.1$, $0.7$]"),
+        (ends(93.1, 93.7, 1), r"$93.1$\,\ldots\,$93.7$"),
+        ((Number(-2.31e-7, 9),), r"$-2.31 \times 10^{-7}$"),
+        ((Number(0.0001, style="p"),), "$< .001$"),
+        (share(0.0024), r"$0.24$ \%"),
+        ((Number(0.5, 1), " points_per_step"), r"$0.5$ points\_per\_step"),
+        (("—",), "---"),
+        ((), ""),
     ],
 )
-def test_figures_are_set_in_mathematics(shown: str, written: str) -> None:
-    assert figure(shown) == written
+def test_numbers_are_set_in_mathematics_and_words_are_escaped(pieces: Pieces, text: str) -> None:
+    assert written(pieces) == text
 
 
 def test_metrics_stand_as_they_were_declared() -> None:

@@ -22,13 +22,13 @@ from schemas import schema_flaws
 
 from deviate import __version__
 from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
-from deviate.report.forms.sheet import SHEET_FORMS, render_sheet
-from deviate.report.forms.sheet.screen import N_LINES
-from deviate.report.forms.sheet_schemas import diverge_schema
+from deviate.report import RENDERERS, write
+from deviate.report.data.sheet_schemas import diverge_schema
+from deviate.report.forms.screen import N_LINES
 from deviate.report.parts.commands import diverge_command
-from deviate.report.parts.diverge import diverge_sheet
+from deviate.report.parts.diverge import diverge_document
 from deviate.report.parts.diverge.answer import headline
-from deviate.report.parts.diverge.words import size
+from deviate.report.parts.diverge.difference_text import size
 
 FOLDER = Path(__file__).parents[1] / "golden_diverge"
 HOW = "DEVIATE_GOLDEN=write pytest tests/report/parts/test_diverge.py writes it anew"
@@ -43,7 +43,7 @@ FILES = {
 
 
 def render(found: DivergenceFindings, form: str, **surface: Any) -> str:
-    return render_sheet(diverge_sheet(found), form, **surface)
+    return write(diverge_document(found), form, **surface)
 
 
 def _screens(width: int) -> str:
@@ -80,7 +80,7 @@ def test_every_answer_fits_on_one_screen(case: str, width: int) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_form_tells_the_first_words_of_the_answer(case: str) -> None:
     found = CASES[case]()
-    answer = diverge_sheet(found).answer
+    answer = diverge_document(found).answer
     assert answer is not None
     assert render(found, "terminal").startswith(f"{answer.word} ")
     for form in ("html", "markdown"):
@@ -102,7 +102,7 @@ def test_a_document_names_the_first_difference_by_itself() -> None:
 
 def screen(found: DivergenceFindings) -> dict[str, str]:
     """Points of the answer by label, as one line each."""
-    answer = diverge_sheet(found).answer
+    answer = diverge_document(found).answer
     assert answer is not None
     return {it.label: f"{it.text} {it.code}".strip() for it in answer.points}
 
@@ -166,13 +166,13 @@ def test_processes_that_are_compared_though_they_did_not_train_are_counted_among
     text = " ".join(render(dataclasses.replace(several, rungs=rungs), "terminal").split())
     assert "rank 1 of 3 parted first" in text
     assert "other rank" not in text
-    page = diverge_sheet(dataclasses.replace(several, rungs=rungs))
+    page = diverge_document(dataclasses.replace(several, rungs=rungs))
     (section,) = [it for it in page.sections if it.key == "ranks"]
     assert [row.label for row in section.tables[0].rows] == ["0", "1", "2"]
 
 
 def test_each_rank_has_its_difference_in_the_table() -> None:
-    (section,) = [it for it in diverge_sheet(CASES["ranks"]()).sections if it.key == "ranks"]
+    (section,) = [it for it in diverge_document(CASES["ranks"]()).sections if it.key == "ranks"]
     rows = {row.label: [cell.text for cell in row.cells] for row in section.tables[0].rows}
     assert rows["1"][0].endswith("first of all")
     assert rows["0"][1] == "gradient of module.fc.weight"
@@ -247,13 +247,13 @@ def test_a_quantity_of_one_step_or_of_large_numbers_is_drawn() -> None:
 def test_the_source_shows_the_lines_around_each_place_once() -> None:
     page = Page(render(CASES["backward"](), "html"))
     assert len(page.of("mark")) == 2
-    (section,) = [it for it in diverge_sheet(CASES["backward"]()).sections if it.key == "source"]
-    (excerpt,) = section.excerpts
-    assert [line.number for line in excerpt.lines if line.is_meant] == ["41", "43"]
+    (section,) = [it for it in diverge_document(CASES["backward"]()).sections if it.key == "source"]
+    (excerpt,) = section.blocks
+    assert [line.number for line in excerpt.lines if line.is_marked] == ["41", "43"]
     apart = dataclasses.replace(place(41), line=400, from_line=396, file="other.py")
     several = parted(operation(more={"called": apart}))
-    (section,) = [it for it in diverge_sheet(several).sections if it.key == "source"]
-    assert len(section.excerpts) == 2
+    (section,) = [it for it in diverge_document(several).sections if it.key == "source"]
+    assert len(section.blocks) == 2
 
 
 def test_a_line_that_could_not_be_read_is_told_by_its_number() -> None:
@@ -269,7 +269,7 @@ def test_a_sheet_is_the_same_text_each_time(seconds: float) -> None:
     assert render(found, "html") == render(found, "html")
 
 
-@pytest.mark.parametrize("form", sorted(SHEET_FORMS))
+@pytest.mark.parametrize("form", sorted(RENDERERS))
 @pytest.mark.parametrize("turn", [0, 11, 23])
 def test_no_form_obeys_what_a_script_brings(turn: int, form: str) -> None:
     texts = [*NASTY.values()]

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from deviate.model import value_text
 from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.report.document import Answer, Point
 from deviate.report.format import clean, counted, duration, name_text
-from deviate.report.parts.diverge.excerpts import called_at
-from deviate.report.parts.diverge.growth import growth_text
-from deviate.report.parts.diverge.words import (
+from deviate.report.parts.diverge.difference_text import (
     PHASES,
     again,
     code_text,
@@ -23,7 +22,8 @@ from deviate.report.parts.diverge.words import (
     what,
     where,
 )
-from deviate.report.view.answer import Answer, Point
+from deviate.report.parts.diverge.excerpts import called_at
+from deviate.report.parts.diverge.growth import growth_text
 
 NOT_SEEN = "nothing of the program leads there"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from deviate.model.divergence import Cause, Difference, DivergenceFindings, RungFindings
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Entry, Remark, Row, Section, Table, cell
 from deviate.report.format import clean
 from deviate.report.numbers import Pieces, duration_of, whole
-from deviate.report.parts.diverge.words import (
+from deviate.report.parts.diverge.difference_text import (
     again,
     code_text,
     place_text,
@@ -16,8 +16,6 @@ from deviate.report.parts.diverge.words import (
     what,
     where,
 )
-from deviate.report.view.answer import Remark
-from deviate.report.view.sheet import SheetSection, SheetTable
 
 LOOKED_AT = {
     "metrics": "reported values, losses",
@@ -29,18 +27,13 @@ NONE = Absent("none")
 UNKNOWN = Absent("not known")
 
 
-def ladder_section(found: DivergenceFindings) -> SheetSection:
-    headers = ("first difference", "updates", "compared", "window", "cost", "time")
+def ladder_section(found: DivergenceFindings) -> Section:
+    columns = ("Rung", "first difference", "updates", "compared", "window", "cost", "time")
     rows = tuple(_rung(it) for it in found.rungs)
     caption = (
         "How closely both runs were looked at; cost: time of a step over that of one without the rung; time: of runs"
     )
-    return SheetSection(
-        "ladder",
-        "Ladder",
-        tables=(SheetTable(caption, "Rung", headers, rows),) if rows else (),
-        absent="" if rows else "No rung was climbed.",
-    )
+    return Section("ladder", "Ladder", (Table(caption, columns, rows) if rows else Absent("No rung was climbed."),))
 
 
 def _rung(it: RungFindings) -> Row:
@@ -75,7 +68,7 @@ def _cost(it: RungFindings) -> Entry:
     return cell(times_number(it.cost), "x", *((" (", *expected, ")") if expected else ()), value=it.cost)
 
 
-def ranks_section(found: DivergenceFindings) -> SheetSection | None:
+def ranks_section(found: DivergenceFindings) -> Section | None:
     """None where one process trained alone."""
     if found.ranks < 2:
         return None
@@ -84,9 +77,9 @@ def ranks_section(found: DivergenceFindings) -> SheetSection | None:
     rows = tuple(
         _rank(rank, by_rank.get(rank), found.first) for rank in range(max(found.ranks, 1 + max(by_rank, default=0)))
     )
-    headers = ("parts", "what differs first", "line", "size")
+    columns = ("Rank", "parts", "what differs first", "line", "size")
     caption = f"The first difference of each rank{f' on rung {rung.rung}' if rung is not None else ''}"
-    return SheetSection("ranks", "Ranks", tables=(SheetTable(caption, "Rank", headers, rows),))
+    return Section("ranks", "Ranks", (Table(caption, columns, rows),))
 
 
 def _rank(rank: int, it: Difference | None, first: Difference | None) -> Row:
@@ -102,14 +95,10 @@ def _rank(rank: int, it: Difference | None, first: Difference | None) -> Row:
     return Row(str(rank), cells)
 
 
-def causes_section(found: DivergenceFindings) -> SheetSection:
+def causes_section(found: DivergenceFindings) -> Section:
     absent = "None of the known causes fits what was found." if found.is_equal is False else "Nothing to explain."
-    return SheetSection(
-        "causes",
-        "Causes and cures",
-        remarks=tuple(_cause(it, found) for it in found.causes),
-        absent="" if found.causes else absent,
-    )
+    remarks = tuple(_cause(cause, found) for cause in found.causes)
+    return Section("causes", "Causes and cures", remarks or (Absent(absent),))
 
 
 def _cause(it: Cause, found: DivergenceFindings) -> Remark:
@@ -130,7 +119,7 @@ def _sentence(text: str) -> str:
     return told if not told or told.endswith((".", "!", "?", ":")) else f"{told}."
 
 
-def confirmation_section(found: DivergenceFindings) -> SheetSection | None:
+def confirmation_section(found: DivergenceFindings) -> Section | None:
     """None where nothing parted, or no switch is known."""
     if not found.confirmations:
         has_switch = any(it.switch is not None for it in found.causes)
@@ -140,11 +129,10 @@ def confirmation_section(found: DivergenceFindings) -> SheetSection | None:
         told = Remark(
             "Not tried", "to do", ("This runs both again with the switch of the likeliest cause:",), (command,)
         )
-        return SheetSection("confirmation", "Confirmation", remarks=(told,))
+        return Section("confirmation", "Confirmation", (told,))
     rows = tuple(_confirmations(found))
-    headers = ("runs are", "updates", "what is equal, or differs")
-    table = SheetTable("Both runs again with a switch", "Switch", headers, rows)
-    return SheetSection("confirmation", "Confirmation", tables=(table,))
+    columns = ("Switch", "runs are", "updates", "what is equal, or differs")
+    return Section("confirmation", "Confirmation", (Table("Both runs again with a switch", columns, rows),))
 
 
 def _confirmations(found: DivergenceFindings) -> Iterator[Row]:

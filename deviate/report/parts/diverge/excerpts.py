@@ -4,23 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deviate.model.divergence import Difference, DivergenceFindings, Place
+from deviate.report.document import Absent, Excerpt, ExcerptLine, Section
 from deviate.report.format import clean, name_text
-from deviate.report.parts.diverge.words import where
-from deviate.report.view.answer import Excerpt, ExcerptLine
-from deviate.report.view.sheet import SheetSection
+from deviate.report.parts.diverge.difference_text import where
 
 MOST_EXCERPTS = 6
 
 
-def source_section(found: DivergenceFindings) -> SheetSection:
+def source_section(found: DivergenceFindings) -> Section:
     """The line at which the runs part, then the lines that its causes name."""
     excerpts = tuple(_excerpts(found))
-    return SheetSection(
-        "source",
-        "Source",
-        excerpts=excerpts[:MOST_EXCERPTS],
-        absent="" if excerpts else _why_none(found),
-    )
+    return Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(_why_none(found)),))
 
 
 def _excerpts(found: DivergenceFindings) -> Iterator[Excerpt]:
@@ -82,7 +76,7 @@ def _lines(it: _Shown) -> Iterator[ExcerptLine]:
     width = len(str(max(it.lines)))
     for number in sorted(it.lines):
         text = clean(it.lines[number].replace("\t", "    "))
-        yield ExcerptLine(str(number).rjust(width), text, is_meant=number in it.meant)
+        yield ExcerptLine(str(number).rjust(width), text, is_marked=number in it.meant)
 
 
 def _why_none(found: DivergenceFindings) -> str:

@@ -3,12 +3,11 @@
 import math
 
 from deviate.model.divergence import DivergenceFindings, Growth
-from deviate.report.document import Absent, Row, cell
+from deviate.report.document import Absent, Block, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, name_text, rough
 from deviate.report.numbers import Number
-from deviate.report.parts.diverge.words import counted_of, ulps
+from deviate.report.parts.diverge.difference_text import counted_of, ulps
 from deviate.report.plots import GrowthPanel, GrowthPlot
-from deviate.report.view.sheet import SheetFigure, SheetSection, SheetTable
 
 MOST_PLOTS = 6
 """Reported quantities that are drawn; the loss or the primary metric is the first."""
@@ -41,20 +40,18 @@ def growth_text(it: Growth) -> str:
     return f"{name_text(it.name)}: {', '.join(told)}"
 
 
-def growth_section(found: DivergenceFindings) -> SheetSection:
+def growth_section(found: DivergenceFindings) -> Section:
     plots = [_plot(it, number, found.runs) for number, it in enumerate(found.growth) if it.steps]
     figures = tuple(
-        SheetFigure(plot, f"{plot.title}. {EQUAL if plot.first is None else CAPTION}") for plot in plots[:MOST_PLOTS]
+        Figure(plot, f"{plot.title}. {EQUAL if plot.first is None else CAPTION}") for plot in plots[:MOST_PLOTS]
     )
     rows = tuple(_row(it) for it in found.growth if it.steps)
-    caption = "How far apart both runs are in what they report"
-    headers = ("differs first", "by", "at the end by", "at most by")
-    return SheetSection(
-        "growth",
-        "How they grow apart" if any(map(apart, found.growth)) else "What both reported",
-        figures=figures,
-        tables=(SheetTable(caption, "Quantity", headers, rows),) if rows else (),
-        absent="" if figures else "No loss and no metric was reported by both runs at the same steps.",
+    columns = ("Quantity", "differs first", "by", "at the end by", "at most by")
+    blocks: list[Block] = [*figures]
+    blocks += [] if figures else [Absent("No loss and no metric was reported by both runs at the same steps.")]
+    blocks += [Table("How far apart both runs are in what they report", columns, rows)] if rows else []
+    return Section(
+        "growth", "How they grow apart" if any(map(apart, found.growth)) else "What both reported", tuple(blocks)
     )
 
 

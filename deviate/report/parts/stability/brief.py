@@ -8,9 +8,9 @@ from deviate.report.format import clean, confidence_text, name_text
 from deviate.report.parts.stability.absent import reasons
 from deviate.report.parts.stability.classes import widest_in_brief
 from deviate.report.parts.stability.groups import worst_in_brief
+from deviate.report.parts.stability.measure_labels import found, measure_text, whole
 from deviate.report.parts.stability.sets import by_name, headline
 from deviate.report.parts.stability.weights import sentence
-from deviate.report.parts.stability.words import found, measure_text, whole
 
 Sets = Sequence[SetStability]
 MOST_NAMED = 4

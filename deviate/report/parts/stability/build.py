@@ -7,9 +7,9 @@ from deviate.report.format import counted
 from deviate.report.parts.stability import absent, classes, groups
 from deviate.report.parts.stability.brief import brief_lines
 from deviate.report.parts.stability.convergence import convergence_part, weak_part
+from deviate.report.parts.stability.measure_labels import methods
 from deviate.report.parts.stability.sets import N_OPEN, N_SETS, by_name, set_parts
 from deviate.report.parts.stability.weights import weights_part
-from deviate.report.parts.stability.words import methods
 from deviate.report.view.stability import StabilityPart, StabilityView
 
 N_CLASS_PARTS = 24

@@ -8,7 +8,7 @@ from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
 from deviate.report.numbers import Number, ends, factor
 from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.words import POINTS, SHARE, estimate_text, methods, whole
+from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, methods, whole
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 from deviate.report.view.stability import Fold, Grid, StabilityPart
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Row, cell
-from deviate.report.format import clean, decimals, name_text, number, percentage, ratio
-from deviate.report.numbers import Number, ends, share
+from deviate.report.format import clean, decimals, name_text, number, percentage
+from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.words import methods, whole
+from deviate.report.parts.stability.measure_labels import methods, whole
 from deviate.report.view.stability import Grid, StabilityPart
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
@@ -86,12 +86,10 @@ def composition(it: GroupStability) -> tuple[Entry, ...]:
     )
 
 
-def spread_text(measure: GroupMeasure, places: int) -> str:
+def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     """`0.54 (1.07)`: the SD in points, and its ratio to that of all examples."""
-    if isinstance(measure.sd, Unavailable):
-        return clean(measure.sd.reason)
-    told = number(100 * measure.sd, places)
-    return told if isinstance(measure.ratio, Unavailable) else f"{told} ({ratio(measure.ratio)})"
+    shown = Number(100 * sd, places)
+    return (shown,) if isinstance(measure.ratio, Unavailable) else (shown, " (", Number(measure.ratio, 2), ")")
 
 
 def _count(n: int | None) -> Entry:

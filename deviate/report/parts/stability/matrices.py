@@ -7,7 +7,7 @@ from statistics import median
 
 from deviate.model import SetStability, WeightStability
 from deviate.report.format import counted, decimals, name_text, number
-from deviate.report.parts.stability.words import PLAIN, SHARE, Words
+from deviate.report.parts.stability.measure_labels import PLAIN, SHARE, Words
 from deviate.report.plots import MatrixPlot
 
 MOST_RUNS, MOST_TEXTS = 100, 8

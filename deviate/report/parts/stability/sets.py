@@ -8,8 +8,7 @@ from deviate.report.format import between, clean, decimals, name_text, number
 from deviate.report.numbers import Number, share, text_of
 from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.matrices import disagreement_plot
-from deviate.report.parts.stability.steps import churn_plot
-from deviate.report.parts.stability.words import (
+from deviate.report.parts.stability.measure_labels import (
     MEASURES,
     SHARE,
     difference_row,
@@ -23,6 +22,7 @@ from deviate.report.parts.stability.words import (
     shown,
     whole,
 )
+from deviate.report.parts.stability.steps import churn_plot
 from deviate.report.view import QuantityRow
 from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Findings, Interval, Measure, SetStability, Unavailable
-from deviate.report.parts.stability.words import MEASURES, measure_text
+from deviate.report.parts.stability.measure_labels import MEASURES, measure_text
 from deviate.report.plots import StepLine, StepsPlot
 
 Steps = Sequence[tuple[int, Measure]]

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model import Findings, GroupMeasure, GroupStability, Interval, Measure, MeasureName, Unavailable
-from deviate.report.format import between, clean, name_text, percentage
+from deviate.report.document import Absent, Cell, Entry, Row, Table, cell
+from deviate.report.format import clean, name_text
+from deviate.report.numbers import Number, ends, share
 from deviate.report.parts.caption import short
-from deviate.report.parts.stability.groups import SHORT, group_name, places_of, rates_of, shown_rates, spread_text
+from deviate.report.parts.stability.groups import SHORT, group_name, places_of, rates_of, shown_rates, spread_pieces
+from deviate.report.parts.stability.measure_labels import MEASURES, figure_pieces, methods, places_for, shown
 from deviate.report.parts.stability.sets import by_name
-from deviate.report.parts.stability.words import MEASURES, figure_text, methods, places_for, shown
-from deviate.report.parts.table import ResultTable, TableRow
-from deviate.report.parts.table_cells import EMPTY, NOTHING, Footnotes, TableCell
+from deviate.report.parts.table_cells import EMPTY, Footnotes, absent
 
 MOST_COLUMNS = 3
 """Experiments beside each other; more stand below each other."""
@@ -18,7 +19,7 @@ LONG_NAMES = ("accuracy", "false positive rate (FPR)", "false negative rate (FNR
 Column = tuple[str, dict[MeasureName, Measure]]
 
 
-def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultTable, ...]:
+def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
     """Layouts of one table, the wider first; none where nothing was captured."""
     if not findings.stability.sets and not findings.stability.weights:
         return ()
@@ -26,7 +27,7 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultT
     return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
 
 
-def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultTable, ...]:
+def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
     """One layout, or none: SD over runs with the ratio to all examples, below the composition of the groups."""
     sets = [it for it in findings.stability.sets if it.groups]
     if not sets:
@@ -34,28 +35,28 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultTable
     notes, rows, places = Footnotes(), [], shown_rates([group for it in sets for group in it.groups])
     for it in sets:
         heading = f"{name_text(it.name)}, {short(labels[it.experiment])}, n = {len(it.replicates)}"
-        rows.append(TableRow(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
+        rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
         rows += [_group_row(group, len(it.replicates), places, notes) for group in it.groups]
-    table = ResultTable(
-        ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
-        tuple(rows),
+    table = Table(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_listed([LONG_NAMES[place] for place in places])}; in "
         "brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
-        tuple(notes.texts),
+        ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
+        tuple(rows),
+        footnotes=tuple(notes.texts),
     )
     return (table,)
 
 
-def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes: Footnotes) -> TableRow:
-    positive = NOTHING if group.n_positive is None else f"{group.n_positive}"
-    cells = [TableCell(str(group.n_examples)), TableCell(percentage(group.share)), TableCell(positive)]
+def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes: Footnotes) -> Row:
+    positive: Entry = Absent("not two classes") if group.n_positive is None else cell(Number(group.n_positive, 0))
+    entries: list[Entry] = [cell(Number(group.n_examples, 0)), cell(*share(group.share)), positive]
     for measure in (rates_of(group)[place] for place in places):
         if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
-            cells.append(TableCell(spread_text(measure, places_of(measure, n_runs))))
+            entries.append(cell(*spread_pieces(measure.sd, measure, places_of(measure, n_runs))))
         else:
             why = measure if isinstance(measure, Unavailable) else measure.sd
-            cells.append(_absent(why, notes))
-    return TableRow(short(group_name(group)), tuple(cells), begins=False)
+            entries.append(_absent(why, notes))
+    return Row(short(group_name(group)), tuple(entries), begins=False)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -63,33 +64,32 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _absent(why: object, notes: Footnotes) -> TableCell:
-    reason = clean(why.reason) if isinstance(why, Unavailable) else "not measured"
-    return TableCell(NOTHING, notes=notes.numbers(reason))
+def _absent(why: object, notes: Footnotes) -> Absent:
+    return absent(clean(why.reason) if isinstance(why, Unavailable) else "not measured", notes)
 
 
-def _wide(findings: Findings, labels: Sequence[str]) -> ResultTable:
+def _wide(findings: Findings, labels: Sequence[str]) -> Table:
     """A column per experiment."""
     notes, rows = Footnotes(), []
     for title, columns in _blocks(findings, labels):
-        rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
+        rows.append(Row(title, (EMPTY,) * len(labels), is_heading=True))
         for name in _names(columns):
             of = {label: measures.get(name) for label, measures in columns}
             cells = tuple(_both(of.get(label), notes) for label in labels)
-            rows.append(TableRow(MEASURES[name].head, cells, begins=False))
-    return ResultTable(("", *map(short, labels)), tuple(rows), _caption(findings, labels), tuple(notes.texts))
+            rows.append(Row(MEASURES[name].head, cells, begins=False))
+    return Table(_caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts))
 
 
-def _long(findings: Findings, labels: Sequence[str]) -> ResultTable:
+def _long(findings: Findings, labels: Sequence[str]) -> Table:
     """A row per measure and experiment."""
     notes, rows = Footnotes(), []
     for title, columns in _blocks(findings, labels):
         for name in _names(columns):
-            rows.append(TableRow(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
+            rows.append(Row(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
             for label, measures in columns:
                 if name in measures:
-                    rows.append(TableRow(short(label), _apart(measures[name], notes), begins=False))
-    return ResultTable(("", "mean", "interval"), tuple(rows), _caption(findings, labels), tuple(notes.texts))
+                    rows.append(Row(short(label), _apart(measures[name], notes), begins=False))
+    return Table(_caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts))
 
 
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
@@ -105,27 +105,25 @@ def _names(columns: Sequence[Column]) -> list[MeasureName]:
     return [name for name in MEASURES if any(name in measures for _, measures in columns)]
 
 
-def _both(measure: Measure | None, notes: Footnotes) -> TableCell:
+def _both(measure: Measure | None, notes: Footnotes) -> Entry:
     if measure is None:
-        return TableCell(NOTHING)
+        return Absent("not measured")
     if isinstance(measure.value, Unavailable):
         return _absent(measure.value, notes)
-    words = MEASURES[measure.name]
     missing = measure.interval.reason if isinstance(measure.interval, Unavailable) else ""
-    told = figure_text(measure.value, measure.interval, replace(words, unit=""))
-    return TableCell(told, notes=notes.numbers(f"no interval: {missing}" if missing else ""))
+    estimate, bracket = figure_pieces(measure.value, measure.interval, replace(MEASURES[measure.name], unit=""))
+    return Cell((*estimate, *bracket), marks=notes.numbers(f"no interval: {missing}" if missing else ""))
 
 
-def _apart(measure: Measure, notes: Footnotes) -> tuple[TableCell, TableCell]:
+def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
     if isinstance(measure.value, Unavailable):
         return _absent(measure.value, notes), EMPTY
     words, interval = MEASURES[measure.name], measure.interval
     places = places_for(measure.value, interval, words)
-    value = TableCell(shown(measure.value, places, words).text)
+    value = cell(shown(measure.value, places, words))
     if isinstance(interval, Interval):
-        ends = between(words.scale * interval.low, words.scale * interval.high, places)
-        return value, TableCell(f"[{ends}]")
-    return value, TableCell(NOTHING, notes=notes.numbers(clean(interval.reason)))
+        return value, cell("[", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
+    return value, absent(clean(interval.reason), notes)
 
 
 def _caption(findings: Findings, labels: Sequence[str]) -> str:

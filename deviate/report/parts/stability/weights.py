@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from deviate.model import Findings, Unavailable, WeightStability
 from deviate.report.format import clean, name_text
 from deviate.report.parts.stability.matrices import distance_plot
-from deviate.report.parts.stability.steps import weight_plot
-from deviate.report.parts.stability.words import (
+from deviate.report.parts.stability.measure_labels import (
     difference_row,
     measure_cell,
     measure_text,
@@ -14,6 +13,7 @@ from deviate.report.parts.stability.words import (
     over,
     whole,
 )
+from deviate.report.parts.stability.steps import weight_plot
 from deviate.report.view import QuantityRow
 from deviate.report.view.stability import Fold, Quantities, StabilityPart
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from deviate.report.document import Answer, Point
 from deviate.report.format import ELLIPSIS, clean
 from deviate.report.lines import cut, filled, padded, widest
-from deviate.report.view.answer import Answer, Point
 
 N_LINES = 23
 """Of a screen of 24, so that where the page lies still stands below."""
@@ -18,17 +18,17 @@ APART = "   "
 
 def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> list[str]:
     """The lines, the words of the answer first."""
-    found: list[str] = []
+    lines: list[str] = []
     for most in MOST:
-        found = [
+        lines = [
             *filled(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
             *filled(clean(subtitle), width, "", "  ")[:most],
             "",
             *_points([*answer.points, *_notes(notes)], width, most),
         ]
-        if _n_rows(found, width) <= N_LINES:
+        if _n_rows(lines, width) <= N_LINES:
             break
-    return found
+    return lines
 
 
 def _n_rows(lines: Sequence[str], width: int) -> int:
@@ -44,18 +44,18 @@ def _notes(notes: Sequence[str]) -> Iterator[Point]:
 
 
 def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
-    column = max(SHORTEST_LABEL, widest([it.label for it in points])) + 2
-    for it in points:
-        head = padded(it.label, column)
-        for line in _lines(it, width - column, most):
+    column = max(SHORTEST_LABEL, widest([point.label for point in points])) + 2
+    for point in points:
+        head = padded(point.label, column)
+        for line in _lines(point, width - column, most):
             yield f"{head}{line}".rstrip()
             head = " " * column
 
 
-def _lines(it: Point, width: int, most: int) -> Iterator[str]:
+def _lines(point: Point, width: int, most: int) -> Iterator[str]:
     """Words, and code beside them where it has room, else below."""
-    text = filled(clean(it.text), width)
-    code = [clean(line) for line in it.code.splitlines() if line.strip()]
+    text = filled(clean(point.text), width)
+    code = [clean(line) for line in point.code.splitlines() if line.strip()]
     beside = f"{text[0]}{APART}{code[0]}" if len(text) == len(code) == 1 else ""
     if beside and widest([beside]) <= width:
         yield beside
@@ -64,4 +64,4 @@ def _lines(it: Point, width: int, most: int) -> Iterator[str]:
         text = [*text[: most - 1], cut(f"{text[most - 1]} {ELLIPSIS}", width)]
     yield from text
     # A command that is cut, or broken by us, could not be copied.
-    yield from code if it.is_command else (cut(line, width) for line in code[:most])
+    yield from code if point.is_command else (cut(line, width) for line in code[:most])

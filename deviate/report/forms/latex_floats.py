@@ -1,14 +1,11 @@
-r"""The tables of a sheet as LaTeX: booktabs, for `\input`, and with its comments taken away a whole document."""
+r"""The tables of a document as LaTeX: booktabs, for `\input`, and with its comments taken away a whole document."""
 
 import re
 from collections.abc import Iterator
 
-from deviate.report.document import LONGEST_NUMBER, Absent, Entry
-from deviate.report.form_registry import Medium
-from deviate.report.format import ELLIPSIS
-from deviate.report.forms.sheet.forms import sheet_form
-from deviate.report.forms.tex import escape, figure, prose
-from deviate.report.view.sheet import Sheet, SheetTable
+from deviate.report.document import LONGEST_NUMBER, Absent, Document, Entry, Table
+from deviate.report.forms.tex import escape, prose, written
+from deviate.report.numbers import TO
 
 LONGEST_LABEL = 60
 LONGEST_WORDS = 16
@@ -17,10 +14,9 @@ N_LETTERS, GAP = 78, 1.5
 """Letters of a line in this size, and what stands between two columns, in letters."""
 
 
-@sheet_form("latex")
-def render_latex(sheet: Sheet, _surface: Medium) -> str:
-    """Every table of the sheet as a float; the answer and the footnotes stand in the caption of the first."""
-    tables = [table for section in sheet.sections for table in section.tables]
+def floats(document: Document) -> str:
+    """Every table of the document as a float; the answer and the footnotes stand in the caption of the first."""
+    tables = [table for section in document.sections for table in section.tables]
     lines = [
         r"% For \input in a document that loads booktabs; in a paper with two columns, with table* for table.",
         "% Without their percent signs, the following lines and the last one make it a document of its own:",
@@ -28,27 +24,27 @@ def render_latex(sheet: Sheet, _surface: Medium) -> str:
         r"% \usepackage{booktabs}",
         r"% \begin{document}",
     ]
-    notes = (*(sheet.paste if sheet.answer is not None else ()), *sheet.footnotes)
+    notes = (*(document.paste if document.answer is not None else ()), *document.footnotes)
     for number, table in enumerate(tables):
-        lines += _float(table, _label(sheet, number), notes if not number else ())
+        lines += _float(table, _label(document, number), notes if not number else ())
     if not tables:
-        lines += [prose(it) for it in sheet.paste]
+        lines += [prose(sentence) for sentence in document.paste]
     return "\n".join([*lines, r"% \end{document}"]) + "\n"
 
 
-def _label(sheet: Sheet, number: int) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", sheet.title.lower())[:LONGEST_LABEL].strip("-") or "results"
+def _label(document: Document, number: int) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", document.title.lower())[:LONGEST_LABEL].strip("-") or "results"
     return f"tab:{slug}" + (f"-{number + 1}" if number else "")
 
 
-def _float(table: SheetTable, label: str, notes: tuple[str, ...]) -> Iterator[str]:
+def _float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
     caption = " ".join((f"{table.caption}.", *notes))
     yield r"\begin{table}"
     yield rf"  \centering\emergencystretch=3em\caption{{{prose(caption)}}}\label{{{label}}}\medskip"
     yield r"  \footnotesize\setlength{\tabcolsep}{3pt}"
     yield rf"  \begin{{tabular}}{{@{{}}l{_columns(table)}@{{}}}}"
     yield r"    \toprule"
-    yield f"    {' & '.join(map(escape, (table.first, *table.headers)))} \\\\"
+    yield f"    {' & '.join(map(escape, table.columns))} \\\\"
     yield r"    \midrule"
     for row in table.rows:
         yield f"    {' & '.join((escape(row.label), *map(_cell, row.cells)))} \\\\"
@@ -57,13 +53,13 @@ def _float(table: SheetTable, label: str, notes: tuple[str, ...]) -> Iterator[st
     yield r"\end{table}"
 
 
-def _columns(table: SheetTable) -> str:
+def _columns(table: Table) -> str:
     """Numbers on the right; columns with sentences, which break there, share what those leave of the line."""
-    texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.headers))]
+    texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
     is_wide = [any(len(it) > (LONGEST_WORDS if " " in it else LONGEST_NUMBER) for it in column) for column in texts]
-    narrow = [[head, *it] for head, it, wide in zip(table.headers, texts, is_wide, strict=True) if not wide]
-    taken = [max(map(len, it), default=0) for it in ([table.first, *(row.label for row in table.rows)], *narrow)]
-    left = 1.0 - (sum(taken) + GAP * len(table.headers)) / N_LETTERS
+    narrow = [[head, *it] for head, it, wide in zip(table.columns[1:], texts, is_wide, strict=True) if not wide]
+    taken = [max(map(len, it), default=0) for it in ([table.columns[0], *(row.label for row in table.rows)], *narrow)]
+    left = 1.0 - (sum(taken) + GAP * (len(table.columns) - 1)) / N_LETTERS
     words = [_longest_word(column) / N_LETTERS if wide else 0.0 for column, wide in zip(texts, is_wide, strict=True)]
     spare = max(0.0, left - sum(words)) / max(1, sum(is_wide))
     widths = zip(words, is_wide, strict=True)
@@ -74,8 +70,9 @@ def _longest_word(column: list[str]) -> int:
     return max(len(word) for text in column for word in text.split())
 
 
-def _cell(cell: Entry) -> str:
-    is_interval = ELLIPSIS in cell.text and not isinstance(cell, Absent)
-    return (
-        figure(f"[{cell.text}]" if is_interval else cell.text) if is_interval or cell.is_number else escape(cell.text)
-    )
+def _cell(entry: Entry) -> str:
+    if isinstance(entry, Absent):
+        return escape(entry.reason)
+    if TO in entry.pieces:
+        return written(("[", *entry.pieces, "]"))
+    return written(entry.pieces) if entry.is_number else escape(entry.text)
