@@ -180,10 +180,12 @@ def _planned() -> Iterator[Scene]:
         "run train.py --runs 3 --variants algo+impl,algo,impl,control,init+shuffle,one-bit,config",
         "run net.py --runs 2 --capture predictions,weights --capture-every 2 --name kept",
         "run train.py --runs 2 --sweep --batch-size=2,8 --name swept",
-        "run tiny.py --runs 2 --env A=1 --prepare true --then true --timeout 20m --retries 2",
+        "run tiny.py --runs 2 --env A=1 --then true --timeout 20m --retries 2",
     ):
         yield Scene("fresh", (f"{line} --dry-run",))
         yield Scene("fresh", (f"{line} --plan-only", "list", "list --format json"))
+    # Only shown: what prepares is run even where the runs are only planned.
+    yield Scene("fresh", ("run tiny.py --prepare true --wrap env --dry-run",))
     yield Scene("fresh", ("diverge part.py --dry-run", "overhead costly.py --dry-run", "run train.py --runs 0"))
     yield Scene("fresh", ("run absent.py", "analyze absent.py", "run train.py --variants nonsense", "run --nonsense"))
 
