@@ -46,8 +46,8 @@ def changing_seed(survey: Survey) -> Iterator[Sighting]:
             yield node, _message(call, "is taken for a seed")
 
 
-def _message(call: Called, what: str) -> str:
-    return f"{call.name.removeprefix('builtins.')}() {what}: it differs between runs"
+def _message(call: Called, subject: str) -> str:
+    return f"{call.name.removeprefix('builtins.')}() {subject}: it differs between runs"
 
 
 def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:

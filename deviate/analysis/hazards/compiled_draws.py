@@ -44,7 +44,10 @@ def compiled_draws(survey: Survey) -> Iterator[Sighting]:
         node, around = function.node, function.parent
         if not isinstance(node, cst.FunctionDef) or around is None:
             continue
-        marks = [it.decorator.func if isinstance(it.decorator, cst.Call) else it.decorator for it in node.decorators]
+        marks = [
+            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+            for decorator in node.decorators
+        ]
         if not any(survey.resolver.qualified(mark, around) in COMPILING for mark in marks):
             continue
         called = [(call, survey.resolver.qualified(call.func, function) or "") for call in function.calls]

@@ -34,8 +34,8 @@ def determinism_off(survey: Survey) -> Iterator[Sighting]:
         elif is_true(call.argument(None, "warn_only")):
             yield call.node, "kernels without a deterministic version are used, with a warning"
     for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        asked = call.argument(0, "debug_mode")
-        if asked is not None and (constant_text(asked) in ("default", "warn") or constant_number(asked) in (0, 1)):
+        mode = call.argument(0, "debug_mode")
+        if mode is not None and (constant_text(mode) in ("default", "warn") or constant_number(mode) in (0, 1)):
             yield call.node, "kernels without a deterministic version are used"
     for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
         if is_false(value):

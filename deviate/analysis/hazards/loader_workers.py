@@ -50,9 +50,9 @@ def loader_workers(survey: Survey) -> Iterator[Sighting]:
     for call in survey.calls(LOADERS):
         if not _has_workers(call):
             continue
-        own = _own_generator(call, survey)
-        if own is not None and call.argument(None, "worker_init_fn") is None:
-            yield call.node, f"each worker draws from a copy of the data set's own generator, {own}"
+        generator = _own_generator(call, survey)
+        if generator is not None and call.argument(None, "worker_init_fn") is None:
+            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from generators that no variant holds"
     if {"keras", "tensorflow"} & survey.graph.imported:
@@ -68,8 +68,8 @@ def _names_start(node: cst.BaseExpression | None) -> bool:
 
 
 def _has_workers(call: Called) -> bool:
-    asked = call.argument(5, "num_workers")
-    return asked is not None and not (isinstance(asked, cst.Integer) and asked.value == "0")
+    n_workers = call.argument(5, "num_workers")
+    return n_workers is not None and not (isinstance(n_workers, cst.Integer) and n_workers.value == "0")
 
 
 def _own_generator(call: Called, survey: Survey) -> str | None:
@@ -79,7 +79,7 @@ def _own_generator(call: Called, survey: Survey) -> str | None:
         if not isinstance(thing, Instance):
             continue
         for cls in survey.resolver.order(thing.cls)[0]:
-            made = [
+            generators = [
                 name
                 for name, bound in cls.attributes.items()
                 for binding, function in bound
@@ -88,7 +88,7 @@ def _own_generator(call: Called, survey: Survey) -> str | None:
             ]
             method = survey.resolver.method(thing.cls, "__getitem__")
             used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
-            for name in made:
+            for name in generators:
                 if name in used:
                     return name
     return None

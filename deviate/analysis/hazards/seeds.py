@@ -91,15 +91,15 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
     Args:
         name: the full name of what is called, empty where that is not known.
     """
-    last, named = last_name(call.func), keywords(call)
+    last, by_name = last_name(call.func), keywords(call)
     is_seeding = _says_that_it_seeds(last) or name in SEEDERS
-    seeds = {} if last in RECORDING else {key: value for key, value in named.items() if _is_seed(key, value)}
+    seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
         seeds |= dict(_parameters(call, function, graph))
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:
-        return ", ".join(graph.nodes.code(value) for value in [*positional(call), *named.values()])
+        return ", ".join(graph.nodes.code(value) for value in [*positional(call), *by_name.values()])
     return ", ".join(f"{key}={graph.nodes.code(value)}" for key, value in seeds.items())
 
 

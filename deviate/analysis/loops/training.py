@@ -57,7 +57,7 @@ class TrainingSigns:
         """What trains when a node runs, what stands in it first."""
         return [sign for part in self._run_by(node) for sign in self._in(part)]
 
-    def named(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+    def likely(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """What may train when a node runs, by its name alone: the inside of it is not seen."""
         return [sign for part in self._run_by(node) for sign in self._so(part)]
 
@@ -81,10 +81,10 @@ class TrainingSigns:
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """`train(…)`, and `model.train()`, which turns a model to training."""
-        told = set(words(last_name(call.func)))
+        name_words = set(words(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
             return bool(listed("model net network") & set(words(dotted(call.func.value))))
-        if not isinstance(call.func, cst.Name) or not TRAINED & told or OTHERWISE & told:
+        if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
         things = self.resolver.of(call.func, self.graph.nodes.function_of(call))
         return not any(isinstance(thing, Type) for thing in things)
@@ -128,10 +128,12 @@ class TrainingSigns:
         for value in fetched:
             if isinstance(value, cst.Name):
                 bound = self.resolver.find(value.value, function)[1]
-                fetched += [it.value for it in bound if isinstance(it.value, cst.List | cst.Tuple | cst.Dict)]
+                fetched += [
+                    binding.value for binding in bound if isinstance(binding.value, cst.List | cst.Tuple | cst.Dict)
+                ]
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
-            named = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
-            if OPERATIONS & set(all_words(named)):
+            names = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
+            if OPERATIONS & set(all_words(names)):
                 return True
             if any(_is_operation(name) for part in parts for name in self.resolver.names(part, function)):
                 return True
@@ -140,10 +142,12 @@ class TrainingSigns:
     def _is_library_update(self, call: cst.Call, name: str) -> bool:
         if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
             return False
-        found = self.resolver.names(call.func, self.graph.nodes.function_of(call))
-        if any(it.removesuffix("()") in GRADIENTS for it in found):
+        names = self.resolver.names(call.func, self.graph.nodes.function_of(call))
+        if any(full_name.removesuffix("()") in GRADIENTS for full_name in names):
             return True
-        return name in UPDATING and any(it.startswith(UPDATERS) and "scheduler" not in it for it in found)
+        return name in UPDATING and any(
+            full_name.startswith(UPDATERS) and "scheduler" not in full_name for full_name in names
+        )
 
     # ------------------------------------------------------------ beginnings
 
@@ -169,8 +173,10 @@ def _is_descent(step: cst.BaseExpression) -> bool:
     ):
         return False
     names = list(identifiers(step))
-    told = set(all_words(names))
-    return bool(RATES & told) and bool(SLOPES & told or any(name.startswith("d") and len(name) > 1 for name in names))
+    name_words = set(all_words(names))
+    return bool(RATES & name_words) and bool(
+        SLOPES & name_words or any(name.startswith("d") and len(name) > 1 for name in names)
+    )
 
 
 def _is_operation(name: str) -> bool:

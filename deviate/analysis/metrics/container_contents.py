@@ -44,7 +44,7 @@ class Holdings:
             case cst.Name():
                 yield from self._variable(node.value, function, depth - 1)
             case cst.Attribute():
-                yield from self._kept(node, function, depth - 1)
+                yield from self._attribute(node, function, depth - 1)
             case cst.Call():
                 yield from self._returned(node, function, depth - 1)
 
@@ -57,11 +57,11 @@ class Holdings:
             else:
                 yield from self.of(value, where, depth)
 
-    def _kept(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[Holding]:
+    def _attribute(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[Holding]:
         for thing in self.resolver.of(node.value, function):
             for base in self.resolver.order(thing.cls)[0] if isinstance(thing, Instance) else ():
-                kept = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
-                yield from self._bound(kept, depth)
+                bindings = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
+                yield from self._bound(bindings, depth)
 
     def _bound(self, bindings: list[Binding], depth: int) -> Iterator[Holding]:
         for binding in bindings:

@@ -67,7 +67,7 @@ def is_inside(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool
             return True
         if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
             return True  # the framework calls it, and it drives the training too
-        if _is_started(way) and all(_is_started(there) for there in graph.ways(training.node)):
+        if _is_started(way) and all(_is_started(other_way) for other_way in graph.ways(training.node)):
             return True  # a process or thread of its own, beside that of the training
     return False
 
@@ -85,8 +85,8 @@ def _is_after(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool
     return any(
         runs_after(frame, earlier, graph.nodes)
         for training in trainings
-        for there in graph.ways(training.node)
-        for earlier in there
+        for training_way in graph.ways(training.node)
+        for earlier in training_way
         for frame in way
     )
 
@@ -98,51 +98,51 @@ def contexts(
 
     Of a site that other scripts come to as well, each context keeps its label and the way there.
     """
-    found: list[Context] = []
+    found_contexts: list[Context] = []
     label = judged.candidate.label
-    told = _told(ways, trainings, graph)
-    for way, path in zip(ways, told, strict=True):
+    paths = _telling_paths(ways, trainings, graph)
+    for way, path in zip(ways, paths, strict=True):
         is_final = bool(trainings) and not is_inside(way, trainings, graph)
         texts: list[str] = _labels_on(label, way, graph) if label else []
         for text in texts or (None,):
-            if all((other.path, other.label) != (path, text) for other in found):
-                found.append(Context(way, path, text, is_final=is_final))
-    if len(found) > MOST_CONTEXTS:
-        return [_whole(found, label=None)]
-    if len({context.path for context in found}) == 1 and not is_shared:
-        found = [dataclasses.replace(context, path=()) for context in found]
+            if all((other.path, other.label) != (path, text) for other in found_contexts):
+                found_contexts.append(Context(way, path, text, is_final=is_final))
+    if len(found_contexts) > MOST_CONTEXTS:
+        return [_whole(found_contexts, label=None)]
+    if len({context.path for context in found_contexts}) == 1 and not is_shared:
+        found_contexts = [dataclasses.replace(context, path=()) for context in found_contexts]
     by_label: dict[str | None, list[Context]] = {}
-    for context in found:
+    for context in found_contexts:
         by_label.setdefault(context.label, []).append(context)
-    kept = [context for group in by_label.values() for context in _hinted(group, graph)]
-    if len(by_label) == 1 and not (is_shared and found[0].label):
-        end = _common_end([context.path for context in found]) if is_shared else ()
-        return kept if len(kept) > 1 else [dataclasses.replace(_whole(found, label=None), path=end)]
-    return [_labelled(context) for context in kept]
+    distinct = [context for group in by_label.values() for context in _hinted(group, graph)]
+    if len(by_label) == 1 and not (is_shared and found_contexts[0].label):
+        end = _common_end([context.path for context in found_contexts]) if is_shared else ()
+        return distinct if len(distinct) > 1 else [dataclasses.replace(_whole(found_contexts, label=None), path=end)]
+    return [_labelled(context) for context in distinct]
 
 
-def _whole(found: Sequence[Context], label: str | None) -> Context:
+def _whole(contexts: Sequence[Context], label: str | None) -> Context:
     """The one context that takes the values of all."""
-    return Context(found[0].way, (), label, is_final=all(context.is_final for context in found))
+    return Context(contexts[0].way, (), label, is_final=all(context.is_final for context in contexts))
 
 
 def _labelled(context: Context) -> Context:
     """The same with the words of its label in its hint."""
-    told = [PHASES.get(word, word) for word in words(context.label or "")]
-    return dataclasses.replace(context, hint="_".join([*told, *filter(None, [context.hint])]))
+    label_words = [PHASES.get(word, word) for word in words(context.label or "")]
+    return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))
 
 
-def _hinted(found: list[Context], graph: CallGraph) -> list[Context]:
+def _hinted(contexts: list[Context], graph: CallGraph) -> list[Context]:
     """The contexts that a reader can tell apart, those that none can joined in one.
 
     What is joined reports the same thing called in the same manner; two metrics of it would need names made of line
     numbers, which mean nothing in a report and change with the file.
     """
-    if len(found) == 1:
-        return found
-    hints = hints_of([context.way for context in found], [context.is_final for context in found], graph)
+    if len(contexts) == 1:
+        return contexts
+    hints = hints_of([context.way for context in contexts], [context.is_final for context in contexts], graph)
     groups: dict[str, list[Context]] = {}
-    for context, hint in zip(found, hints, strict=True):
+    for context, hint in zip(contexts, hints, strict=True):
         groups.setdefault(hint, []).append(context)
     return [
         Context(
@@ -167,7 +167,7 @@ def _common_end(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
     return common
 
 
-def _told(ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[tuple[Place, ...]]:
+def _telling_paths(ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[tuple[Place, ...]]:
     """The calls that lead to a site on each way.
 
     How the script came to the function with the main loop is left out: `mp.spawn(worker)` and `worker()` run the same
@@ -204,13 +204,13 @@ def _labels_on(name: str, way: Way, graph: CallGraph) -> list[str]:
             return label_texts(name, function, graph)
         if edge.is_handed:
             return []
-        given = edge.argument(name)
-        text = constant_text(given[0]) if given is not None else _default(name, function)
+        argument = edge.argument(name)
+        text = constant_text(argument[0]) if argument is not None else _default(name, function)
         if text is not None:
             return [text]
-        if given is None or not isinstance(given[0], cst.Name):
+        if argument is None or not isinstance(argument[0], cst.Name):
             return []
-        name, place = given[0].value, place - 1
+        name, place = argument[0].value, place - 1
 
 
 def _default(name: str, function: Function) -> str | None:

@@ -27,19 +27,19 @@ class Flows:
 
     # ------------------------------------------------------------ parameters
 
-    def given(self, edge: Edge) -> dict[tuple[Function, str], Given]:
+    def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Given]:
         """What each parameter of a function stands for in one call of it."""
         callee = edge.callee
-        found: dict[tuple[Function, str], Given] = {}
+        arguments: dict[tuple[Function, str], Given] = {}
         for name, bindings in callee.bindings.items():
             if bindings[0].how == "parameter" and name != callee.receiver:
                 argument = edge.argument(name) or self._default(bindings[0], callee)
                 if argument is not None:
-                    found[callee, name] = argument
+                    arguments[callee, name] = argument
             elif bindings[0].how == "stars":
                 mappings = [("", argument) for argument in _unpacked(edge, "**")]
-                found[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
-        return found
+                arguments[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
+        return arguments
 
     def _default(self, binding: Binding, callee: Function) -> Argument | None:
         return (binding.value, callee) if isinstance(binding.value, cst.BaseExpression) else None
@@ -87,19 +87,19 @@ class Flows:
     def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
         if node not in self._known_loops:
             around: list[cst.For | cst.CompFor] = [
-                it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)
+                loop for loop in self.nodes.loops_around(node) if isinstance(loop, cst.For)
             ]
             self._known_loops[node] = around + [part for part in walk(node) if type(part) is cst.CompFor]
         return self._known_loops[node]
 
     def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
         target, iterable, kind = _peeled(loop)
-        given = (
+        iterated = (
             scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
         )
-        if given is None or target is None:
+        if iterated is None or target is None:
             return [scene]
-        return [scene.extended(turn) for turn in self._bound(given, kind, target, function)] or [scene]
+        return [scene.extended(turn) for turn in self._bound(iterated, kind, target, function)] or [scene]
 
     def _written(self, loop: cst.For | cst.CompFor, function: Function) -> Iterator[dict[tuple[Function, str], Given]]:
         target, iterable, kind = _peeled(loop)
@@ -119,18 +119,18 @@ class Flows:
 
     def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
         """Whether all keys of a mapping are written down."""
-        shown = self.displays.display(node, function)
-        return bool(shown) and all(key is not None for key, _, _ in shown or ())
+        items = self.displays.display(node, function)
+        return bool(items) and all(key is not None for key, _, _ in items or ())
 
     def _bound(
-        self, given: Given, kind: str, target: cst.BaseExpression, function: Function
+        self, iterated: Given, kind: str, target: cst.BaseExpression, function: Function
     ) -> Iterator[dict[tuple[Function, str], Given]]:
-        for turn in self._items(given, kind, target):
+        for turn in self._items(iterated, kind, target):
             yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
 
-    def _items(self, given: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
+    def _items(self, iterated: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
         """What the names of a loop's target stand for in each turn."""
-        pairs, plain = self._pairs(given)
+        pairs, plain = self._pairs(iterated)
         if isinstance(target, cst.Name):
             for value in [value for _, value in pairs] if kind == "values" else plain:
                 yield {target.value: value}
@@ -142,13 +142,13 @@ class Flows:
             if key is not None and held is not None:
                 yield {first.value: key, second.value: held}
 
-    def _pairs(self, given: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
+    def _pairs(self, iterated: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
         """The items of a container: by key, and in order."""
-        if isinstance(given, str):
+        if isinstance(iterated, str):
             return [], []
-        if isinstance(given, Stars):
-            return list(given.named), list(given.given)
-        node, function = given
+        if isinstance(iterated, Stars):
+            return list(iterated.by_name), list(iterated.arguments)
+        node, function = iterated
         if not isinstance(node, cst.BaseExpression):
             return [], []
         pairs: list[tuple[Given, Given]] = [
@@ -158,7 +158,7 @@ class Flows:
         ]
         plain: list[Given] = list(self.displays.listed(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
-        return (pairs, plain) if pairs or plain else ([("", given)], [given])
+        return (pairs, plain) if pairs or plain else ([("", iterated)], [iterated])
 
 
 def _unpacked(edge: Edge, star: str) -> list[Argument]:

@@ -72,13 +72,13 @@ def _differing_part(ways: Sequence[Way], place: int) -> Way:
 def _phases(parts: Sequence[Way], graph: CallGraph) -> list[str]:
     """The phase of each way, by the first kind of words that names one; empty where none differ."""
     sources = _sources(graph)
-    told = [[list(filter(None, map(_phase, source(part)))) for source in sources] for part in parts]
-    found = []
-    for kinds in told:
-        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared(told, number)), [])
+    phases = [[list(filter(None, map(_phase, source(part)))) for source in sources] for part in parts]
+    hints = []
+    for kinds in phases:
+        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared(phases, number)), [])
         number = kinds.index(first) if first else 0
-        found.append(next((phase for phase in first if phase not in _shared(told, number)), ""))
-    return found if len(set(found)) > 1 else [""] * len(parts)
+        hints.append(next((phase for phase in first if phase not in _shared(phases, number)), ""))
+    return hints if len(set(hints)) > 1 else [""] * len(parts)
 
 
 def _phase(word: str) -> str | None:
@@ -87,9 +87,9 @@ def _phase(word: str) -> str | None:
     return PHASES.get(match[1] if match else word)
 
 
-def _shared(told: Sequence[Sequence[list[str]]], number: int) -> set[str]:
+def _shared(phases: Sequence[Sequence[list[str]]], number: int) -> set[str]:
     """The phases that one kind of words names on every way."""
-    return set(told[0][number]).intersection(*(kinds[number] for kinds in told[1:]))
+    return set(phases[0][number]).intersection(*(kinds[number] for kinds in phases[1:]))
 
 
 def _other_words(parts: Sequence[Way], graph: CallGraph) -> list[str]:
@@ -110,13 +110,13 @@ def _is_telling(word: str) -> bool:
 
 def _ordinals(parts: Sequence[Way], graph: CallGraph) -> list[str]:
     """The order of the calls in the source; none where they are given the same, for then they report the same."""
-    calls = [tuple(_given(frame.edge, graph) for frame in part if frame.edge is not None) for part in parts]
+    calls = [tuple(_argument_words(frame.edge, graph) for frame in part if frame.edge is not None) for part in parts]
     if len(set(calls)) < len(calls) or len(parts) > len(ORDINALS):
         return [""] * len(parts)
     return list(ORDINALS[: len(parts)])
 
 
-def _given(edge: Edge, graph: CallGraph) -> tuple[str, ...]:
+def _argument_words(edge: Edge, graph: CallGraph) -> tuple[str, ...]:
     """What a call hands over, but for counters and switches."""
     spelled = [graph.nodes.code(value) for _, value in _arguments(edge)]
     return tuple(text for text in spelled if text not in ("True", "False", "None") and not COUNTERS & set(words(text)))
@@ -169,10 +169,10 @@ def _arguments(edge: Edge) -> Iterator[tuple[str, cst.BaseExpression]]:
         for argument in edge.node.args:  # what is given beside the function tells what it is for
             yield argument.keyword.value if argument.keyword else "", argument.value
     names = edge.callee.parameters[edge.skipped :]
-    for place, (value, _) in enumerate(edge.given):
+    for place, (value, _) in enumerate(edge.arguments):
         if isinstance(value, cst.BaseExpression):
             yield names[place] if place < len(names) else "", value
-    for name, (value, _) in edge.named:
+    for name, (value, _) in edge.by_name:
         if isinstance(value, cst.BaseExpression):
             yield name, value
 

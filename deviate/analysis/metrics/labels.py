@@ -45,8 +45,8 @@ def _mapping(binding: Binding) -> cst.BaseExpression | None:
             break
     if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
         return None
-    taken = iterable.func.attr.value
-    return iterable.func.value if (taken == "items" and way == (0,)) or (taken == "keys" and not way) else None
+    method = iterable.func.attr.value
+    return iterable.func.value if (method == "items" and way == (0,)) or (method == "keys" and not way) else None
 
 
 def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
@@ -64,9 +64,9 @@ def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExp
     return next((_mapping(key) for key in keys if label in names or key.node in bound), None)
 
 
-def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
+def graph_tag(name_items: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
     """The tag of a summary of a TensorFlow graph: its name behind those of the scopes that are open around it."""
-    if not all(isinstance(item, str) for item in named):
+    if not all(isinstance(item, str) for item in name_items):
         return ""
     scopes = [
         text
@@ -77,14 +77,14 @@ def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
         for text in [constant_text(argument.value) for argument in item.item.args[:1]]
         if text is not None
     ]
-    name = "".join(item for item in named if isinstance(item, str)).removesuffix(": ")
+    name = "".join(item for item in name_items if isinstance(item, str)).removesuffix(": ")
     return "/".join([*reversed(scopes), re.sub(r"[^-/\w.]", "_", name)]).lstrip("/")
 
 
 def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6) -> list[str]:
     """Constant texts that a variable can hold: of the loop over texts, or handed to the parameter anywhere."""
     scope, bindings = graph.resolver.find(name, function)
-    found: list[str] = []
+    label_values: list[str] = []
     for binding in bindings:
         if binding.how == "for" and isinstance(binding.value, cst.Tuple | cst.List):
             texts = [
@@ -92,19 +92,19 @@ def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6)
                 for item in binding.value.elements
                 if isinstance(item, cst.Element)
             ]
-            found += [text for text in texts if text is not None]
+            label_values += [text for text in texts if text is not None]
         elif binding.how == "for" and isinstance(binding.value, cst.Call) and not binding.way[1:]:
-            found += _dict_keys(binding.value, binding.way, scope, graph)
+            label_values += _dict_keys(binding.value, binding.way, scope, graph)
         elif binding.how == "parameter" and depth:
             for edge in graph.edges_into(scope):
-                found += _texts_given(edge.argument(name), scope, graph, depth)
-    return list(dict.fromkeys(found))
+                label_values += _texts_given(edge.argument(name), scope, graph, depth)
+    return list(dict.fromkeys(label_values))
 
 
-def _texts_given(given: Argument | None, callee: Function, graph: CallGraph, depth: int) -> list[str]:
-    if given is None:
+def _texts_given(argument: Argument | None, callee: Function, graph: CallGraph, depth: int) -> list[str]:
+    if argument is None:
         return []
-    node, caller = given
+    node, caller = argument
     text = constant_text(node)
     if text is not None:
         return [text]

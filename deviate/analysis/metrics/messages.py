@@ -72,26 +72,26 @@ class MessageParser:
         self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function, scene: Scene
     ) -> list[Item]:
         """A `%` template with arguments apart, as `logging` takes them; without arguments it is a plain message."""
-        told = self.texts.template(text, function)
-        if not arguments or told is None:
+        template = self.texts.template(text, function)
+        if not arguments or template is None:
             parts = [self.take(value, function, scene) for value in (text, *arguments)]
             return [item for part in parts for item in part]
         mapping = _text_keys(arguments[0]) if len(arguments) == 1 else None
-        return self._percent_template(told, arguments, mapping, function, scene)
+        return self._percent_template(template, arguments, mapping, function, scene)
 
     def format_template(
         self,
         text: cst.BaseExpression,
         arguments: list[cst.BaseExpression],
-        named: dict[str, cst.BaseExpression],
+        by_name: dict[str, cst.BaseExpression],
         function: Function,
         scene: Scene,
     ) -> list[Item]:
         """A `str.format` template with arguments apart."""
-        told = self.texts.template(text, function)
-        if told is None or not (arguments or named):
+        template = self.texts.template(text, function)
+        if template is None or not (arguments or by_name):
             return self.take(text, function, scene)
-        return self._format_template(told, text, (arguments, named, {}), function, scene)
+        return self._format_template(template, text, (arguments, by_name, {}), function, scene)
 
     def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
         """A value that is handed to a tracker: whole, as the script spells it."""
@@ -103,41 +103,41 @@ class MessageParser:
             return self.scalar(alone, function, scene)
         if self.texts.is_text(node, function):
             return self.take(node, function, scene)
-        found = self._object(node, function) or self._computed(node, function, scene)
-        return found if found is not None else [self.plain(node, function)]
+        items = self._object(node, function) or self._computed(node, function, scene)
+        return items if items is not None else [self.plain(node, function)]
 
     def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
         """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
-        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(argument_value, Stars):
             return [
                 message
-                for key, (value, where) in given.named
+                for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
                 for message in self._keyed(key, value, where, scene, prefix)
             ]
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return self.record(*argument, scene, prefix)
         items = self.displays.display(node, function)
         if items is None:
             whole = self.scalar(node, function, scene)
-            named = [
+            parts = [
                 replace(item, style="mapping") if isinstance(item, Value) and item.style == "plain argument" else item
                 for item in whole
             ]
-            return [[prefix, *named]]
+            return [[prefix, *parts]]
         messages: list[list[Item]] = []
         for key, value, where in items:
             if key is None:
                 messages += self.record(value, where, scene, prefix)
                 continue
-            named = [key] if isinstance(key, str) else self.take(key, where, scene)
+            parts = [key] if isinstance(key, str) else self.take(key, where, scene)
             if isinstance(value, cst.Dict):
-                told = "".join(item for item in named if isinstance(item, str))
-                messages += self.record(value, where, scene, f"{prefix}{told} ")
+                key_text = "".join(item for item in parts if isinstance(item, str))
+                messages += self.record(value, where, scene, f"{prefix}{key_text} ")
             else:
-                messages.append([prefix, *named, ": ", *self.scalar(value, where, scene)])
+                messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
 
     def _keyed(
@@ -178,12 +178,14 @@ class MessageParser:
         scene: Scene,
     ) -> list[Item]:
         """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
-        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(argument_value, Stars):
             return self.joined(
-                self.take(it, where, scene) for it, where in given.given if isinstance(it, cst.BaseExpression)
+                self.take(value, where, scene)
+                for value, where in argument_value.arguments
+                if isinstance(value, cst.BaseExpression)
             )
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return self.joined(self.row(*argument, scene))
         return [Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
@@ -225,10 +227,12 @@ class MessageParser:
         handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
         if any(scope is function for scope, _ in self.open):
             self.open.update({(function, part.value): None for part in handed})
-        known = [scene.get(function, part.value) for part in handed]
-        if not any(isinstance(it, tuple) and constant_text(it[0]) is not None for it in scene.known.values()):
+        arguments = [scene.get(function, part.value) for part in handed]
+        if not any(
+            isinstance(value, tuple) and constant_text(value[0]) is not None for value in scene.substitutes.values()
+        ):
             return None
-        varying = [it for it in known if isinstance(it, tuple) and not _is_constant(it[0])]
+        varying = [value for value in arguments if isinstance(value, tuple) and not _is_constant(value[0])]
         argument = _expression(varying[0]) if len(varying) == 1 else None
         return None if argument is None else self.scalar(*argument, scene)
 
@@ -239,13 +243,13 @@ class MessageParser:
 
     def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[Item] | None:
         """What was put into a variable first, or handed to a function that writes it: the values where they stand."""
-        given = self.given(node.value, function, scene)
-        if isinstance(given, str):
-            return [given]
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene)
+        if isinstance(argument_value, str):
+            return [argument_value]
+        if isinstance(argument_value, Stars):
             return self.joined(
                 [f"{key}: " if key else "", *self.take(value, where, scene)]
-                for key, (value, where) in given.named
+                for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
             )
         _, bindings = self.resolver.find(node.value, function)
@@ -255,7 +259,7 @@ class MessageParser:
                 where = self.nodes.function_of(binding.node)
                 if holds_values(binding.value) and self.texts.is_text(binding.value, where):
                     items += self.take(binding.value, where, scene)
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
         return items or self._texts_in(node, function, scene) or None
@@ -269,12 +273,12 @@ class MessageParser:
             for item in self.take(value, where, scene)
         ]
 
-    def given(self, name: str, function: Function, scene: Scene) -> Given | None:
+    def argument_value(self, name: str, function: Function, scene: Scene) -> Given | None:
         """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
         scope, bindings = self.resolver.find(name, function)
-        given = scene.get(scope, name)
-        if given is not None or not bindings:
-            return given
+        argument_value = scene.get(scope, name)
+        if argument_value is not None or not bindings:
+            return argument_value
         if bindings[0].how in ("parameter", "stars") and name != scope.receiver:
             self.open[(scope, name)] = None
         elif all(binding.how == "for" for binding in bindings):
@@ -285,7 +289,7 @@ class MessageParser:
 
     def _argument(self, node: cst.BaseExpression, function: Function, scene: Scene) -> Placed | None:
         """The expression that a parameter or loop variable stands for here; None for any other."""
-        return _expression(self.given(node.value, function, scene)) if isinstance(node, cst.Name) else None
+        return _expression(self.argument_value(node.value, function, scene)) if isinstance(node, cst.Name) else None
 
     def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[Item] | None:
         """A text that a method keeps in `self.x`."""
@@ -381,7 +385,7 @@ class MessageParser:
             callee: what is called, for values that only the template itself takes out of its arguments.
             arguments: positional, named, and starred ones by their stars.
         """
-        given, named, stars = arguments
+        arguments_by_place, by_name, stars = arguments
         items: list[Item] = []
         for part in format_fields(text):
             if isinstance(part, str):
@@ -390,9 +394,9 @@ class MessageParser:
             is_counted = isinstance(part.argument, int)
             argument: cst.BaseExpression | None
             if isinstance(part.argument, int):
-                argument = given[part.argument] if part.argument < len(given) else None
+                argument = arguments_by_place[part.argument] if part.argument < len(arguments_by_place) else None
             else:
-                argument = named.get(part.argument)
+                argument = by_name.get(part.argument)
             name = f"{part.argument}{part.path}"
             if argument is None:
                 container = stars.get("*" if is_counted else "**")
@@ -419,9 +423,9 @@ class MessageParser:
             node = node.args[0].value
         spelled = self.nodes.code(node)
         if isinstance(node, cst.Call) and len(node.args) == 1:
-            given = node.args[0].value
-            if self.origins.of(given, function).kind == "duration":
-                return Value(given, given, function, spelled, style="% template")
+            argument = node.args[0].value
+            if self.origins.of(argument, function).kind == "duration":
+                return Value(argument, argument, function, spelled, style="% template")
         return Value(node, node, function, spelled, style="% template")
 
     def _of_mapping(
@@ -456,14 +460,14 @@ class MessageParser:
         """The values at the right side of `%`; one whose items are not known stands for all of them."""
         if not isinstance(node, cst.Tuple):
             return [node]
-        found: list[cst.BaseExpression] = []
+        values: list[cst.BaseExpression] = []
         for item in node.elements:
-            known = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
-            if known is not None and all(where is function for _, where in known):
-                found += [value for value, _ in known]
+            unpacked = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
+            if unpacked is not None and all(where is function for _, where in unpacked):
+                values += [value for value, _ in unpacked]
             else:
-                found.append(item.value)
-        return found
+                values.append(item.value)
+        return values
 
     def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
         """Items of a call whose result is shown."""
@@ -503,19 +507,19 @@ class MessageParser:
     def _format_call(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
     ) -> list[Item] | None:
-        given, named = positional(node), keywords(node)
-        if last_name(node.func) == "format_map" and given:
+        arguments, by_name = positional(node), keywords(node)
+        if last_name(node.func) == "format_map" and arguments:
             text = self.texts.template(base, function)
-            known = _text_keys(given[0])
-            if text is None or known is None:
-                return None if text is None else self._format_map_template(text, given[0], function)
-            given, named = [], known
-        if dotted(base) == "str" and given:  # str.format("…", x)
-            base, given = given[0], given[1:]
+            mapping = _text_keys(arguments[0])
+            if text is None or mapping is None:
+                return None if text is None else self._format_map_template(text, arguments[0], function)
+            arguments, by_name = [], mapping
+        if dotted(base) == "str" and arguments:  # str.format("…", x)
+            base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
             return self._unknown_template(node, base, function, scene)
-        return self._format_template(text, node.func, (given, named, _starred_arguments(node)), function, scene)
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function, scene)
 
     def _unknown_template(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
@@ -523,12 +527,12 @@ class MessageParser:
         """The arguments of a template that is not known: each may be shown, the named ones under their names."""
         if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        found: list[Item] = []
+        items: list[Item] = []
         for value in positional(node):
-            found += [*self.take(value, function, scene), " "]
+            items += [*self.take(value, function, scene), " "]
         for name, value in keywords(node).items():
-            found += [f" {name}: ", *self.take(value, function, scene)]
-        return found or None
+            items += [f" {name}: ", *self.take(value, function, scene)]
+        return items or None
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene) -> list[Item] | None:
         if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
@@ -553,27 +557,27 @@ class MessageParser:
             if self.texts.is_formatter(inner):
                 return self._formatter_call(node, function, scene)
             edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)
-            inside = scene.extended(self.flows.given(edge)) if edge is not None else scene
+            inside = scene.extended(self.flows.arguments_of(edge)) if edge is not None else scene
             return [item for value in returned for item in self.take(value, inner, inside)]
         return None
 
     def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item]:
         """A call of a function that formats its argument: the argument is what can be read; the result is a text."""
-        given = [argument.value for argument in node.args if constant_text(argument.value) is None]
-        texts = [value for value in given if self.texts.is_text(value, function)]
+        arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
+        texts = [value for value in arguments if self.texts.is_text(value, function)]
         if texts:
             return [item for value in texts if holds_values(value) for item in self.take(value, function, scene)]
         spelled = self.nodes.code(node)
-        if not given:
+        if not arguments:
             return [spelled]
-        if isinstance(given[0], cst.Name) and self.given(given[0].value, function, scene) is not None:
-            return self.take(given[0], function, scene)
-        return [Value(given[0], given[0], function, spelled, style=f"{last_name(node.func)}()")]
+        if isinstance(arguments[0], cst.Name) and self.argument_value(arguments[0].value, function, scene) is not None:
+            return self.take(arguments[0], function, scene)
+        return [Value(arguments[0], arguments[0], function, spelled, style=f"{last_name(node.func)}()")]
 
 
-def _expression(given: Given | None) -> Placed | None:
-    if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-        return given[0], given[1]
+def _expression(argument: Given | None) -> Placed | None:
+    if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
+        return argument[0], argument[1]
     return None
 
 
@@ -607,8 +611,8 @@ def _styled(items: list[Item], style: str, spec: str) -> list[Item]:
 def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None:
     """The items of a dict display or `dict(a=…)` with constant keys; None for anything else."""
     if isinstance(node, cst.Dict):
-        found = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
-        return {key: value for key, value in found.items() if key is not None}
+        items = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
+        return {key: value for key, value in items.items() if key is not None}
     if isinstance(node, cst.Call) and dotted(node.func) == "dict" and not positional(node):
         return keywords(node)
     return None

@@ -24,8 +24,8 @@ class Routine:
 
     function: Function
     receiver: Class | None = None
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ class Edge:
     caller: Function
     callee: Function
     how: str = "call"
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
     skipped: int = 0
 
     @property
@@ -99,22 +99,22 @@ class Edge:
     @property
     def rest(self) -> tuple[Argument, ...]:
         """What goes into `*values` of the function."""
-        return self.given[max(0, len(self.callee.parameters) - self.skipped) :]
+        return self.arguments[max(0, len(self.callee.parameters) - self.skipped) :]
 
     @property
     def named_rest(self) -> tuple[tuple[str, Argument], ...]:
         """What goes into `**options` of the function."""
-        return tuple(pair for pair in self.named if pair[0] not in self.callee.parameters)
+        return tuple(pair for pair in self.by_name if pair[0] not in self.callee.parameters)
 
     def argument(self, parameter: str) -> Argument | None:
         """What the call gives to a parameter; None for its default, and where that cannot be told."""
-        for name, argument in self.named:
+        for name, argument in self.by_name:
             if name == parameter:
                 return argument
         if parameter not in self.callee.parameters:
             return None
         position = self.callee.parameters.index(parameter) - self.skipped
-        return self.given[position] if 0 <= position < len(self.given) else None
+        return self.arguments[position] if 0 <= position < len(self.arguments) else None
 
 
 Thing = Parent | Routine | Type | Instance | Namespace | Outside | Container

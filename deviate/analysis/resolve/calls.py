@@ -131,37 +131,43 @@ class CallGraph:
     def _ways_to(self, function: Function) -> list[Way]:
         """The calls that lead into a function, for each way to it."""
         if function not in self._known_ways:
-            found: list[Way] = []
+            ways: list[Way] = []
             if function in self.reached:
                 self._tried = 0
-                self._extend(function, (), frozenset({function}), found)
-            self._known_ways[function] = found
+                self._extend(function, (), frozenset({function}), ways)
+            self._known_ways[function] = ways
         return self._known_ways[function]
 
-    def _extend(self, function: Function, tail: Way, passed: frozenset[Function], found: list[Way]) -> None:
+    def _extend(self, function: Function, tail: Way, passed: frozenset[Function], ways: list[Way]) -> None:
         if function is self.project.entry.top:
-            found.append(tail)
+            ways.append(tail)
             return
         for edge in self.edges_into(function):
             self._tried += 1
-            if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY or self._tried > MOST_TRIED:
+            if len(ways) >= MOST_WAYS or len(tail) > LONGEST_WAY or self._tried > MOST_TRIED:
                 return
             if edge.caller not in passed:
                 frame = Frame(edge.caller, edge.node, edge)
-                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, found)
+                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, ways)
 
     def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
         """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
         frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
-        leaving = [it for it in self.nodes.within(node, self._leaving) if it is node or self._frame(it) is frame]
-        leaving.sort(key=lambda it: (-self.nodes.end(it), self.nodes.numbers[it]))
-        for it in leaving:
-            yield from (edge.callee for edge in self._out[it])
+        leaving = [
+            node_there
+            for node_there in self.nodes.within(node, self._leaving)
+            if node_there is node or self._frame(node_there) is frame
+        ]
+        leaving.sort(key=lambda node_there: (-self.nodes.end(node_there), self.nodes.numbers[node_there]))
+        for node_there in leaving:
+            yield from (edge.callee for edge in self._out[node_there])
 
     def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
         """The function, class or module that a node is a part of."""
         if node not in self._frames:
-            self._frames[node] = next(it for it in self.nodes.ancestors(node) if isinstance(it, DEFINITIONS))
+            self._frames[node] = next(
+                parent for parent in self.nodes.ancestors(node) if isinstance(parent, DEFINITIONS)
+            )
         return self._frames[node]
 
     def _build(self) -> None:

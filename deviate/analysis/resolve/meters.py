@@ -60,27 +60,32 @@ class Meters:
             if argument.star == "**":
                 yield f"{title} "
                 yield Value(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
-        shown = self._shown(call, function)
+        attributes = self._shown_attributes(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "
             key = self._key(call)
-            if shown and isinstance(call.func, cst.Attribute):
+            if attributes and isinstance(call.func, cst.Attribute):
                 spelled = nodes.code(value)
-                yield Value(call.func, value, function, spelled, "", "meter", "meter", shown, name=title or key)
+                yield Value(call.func, value, function, spelled, "", "meter", "meter", attributes, name=title or key)
             else:
                 yield Value(value, value, function, nodes.code(value), style="meter", name=title or key)
 
-    def _shown(self, call: cst.Call, function: Function) -> tuple[str, ...]:
+    def _shown_attributes(self, call: cst.Call, function: Function) -> tuple[str, ...]:
         if not isinstance(call.func, cst.Attribute):
             return ()
-        classes = [it.cls for it in self.resolver.of(call.func.value, function) if isinstance(it, Instance)]
-        known = {
+        classes = [
+            instance.cls for instance in self.resolver.of(call.func.value, function) if isinstance(instance, Instance)
+        ]
+        names = {
             name
             for cls in classes
             for base in self.resolver.order(cls)[0]
-            for name in (*base.attributes, *(it for it, method in base.methods.items() if "property" in method.marks))
+            for name in (
+                *base.attributes,
+                *(attribute for attribute, method in base.methods.items() if "property" in method.marks),
+            )
         }
-        return tuple(name for name in SHOWN if name in known)
+        return tuple(name for name in SHOWN if name in names)
 
     def _key(self, call: cst.Call) -> str:
         """`meters["acc"].update(…)` names the value by its key."""
@@ -155,16 +160,19 @@ class Meters:
         if cls in self._classes:
             yield from self._classes[cls]
             return
-        found: dict[Home, None] = {}
-        self._classes[cls] = found
+        homes: dict[Home, None] = {}
+        self._classes[cls] = homes
         for function in self.graph.functions:
             for name, bindings in function.bindings.items():
                 for binding in bindings:
                     if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.way:
-                        made = self.resolver.of(binding.value, function)
-                        if any(isinstance(it, Instance) and cls in self.resolver.order(it.cls)[0] for it in made):
-                            found[(function, name)] = None
-        yield from found
+                        values = self.resolver.of(binding.value, function)
+                        if any(
+                            isinstance(instance, Instance) and cls in self.resolver.order(instance.cls)[0]
+                            for instance in values
+                        ):
+                            homes[(function, name)] = None
+        yield from homes
 
     def _title(self, home: Home) -> str:
         """The name that an object was given when it was made: `AverageMeter("Loss", ":.4e")`."""

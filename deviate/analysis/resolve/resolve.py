@@ -183,8 +183,8 @@ class Resolver:
                 if method is not None:
                     yield Routine(method, thing.cls)
         elif isinstance(thing, Instance):
-            found = (self.method(thing.cls, name) for name in ("__call__", "forward", "call"))
-            method = next((it for it in found if it is not None), None)
+            methods = (self.method(thing.cls, name) for name in ("__call__", "forward", "call"))
+            method = next((candidate for candidate in methods if candidate is not None), None)
             if method is not None:
                 yield Routine(method, thing.cls)
 
@@ -219,7 +219,7 @@ class Resolver:
             for thing in self.of(base, cls.function):
                 if isinstance(thing, Type):
                     nearer, further = self.order(thing.cls)
-                    inside += [it for it in nearer if it not in inside]
+                    inside += [ancestor for ancestor in nearer if ancestor not in inside]
                     outside += further
                 elif isinstance(thing, Outside):
                     outside.append(thing.name)
@@ -236,7 +236,7 @@ class Resolver:
         if cls in self._derived:
             return self._derived[cls]
         outer, self._log = self._log, None  # it is asked for as a whole
-        classes = [made for made in self.made if cls in self.order(made)[0]] or [cls]
+        classes = [instantiated for instantiated in self.made if cls in self.order(instantiated)[0]] or [cls]
         self._log = outer
         if not self._n_ordering:
             self._derived[cls] = classes
@@ -255,7 +255,7 @@ class Resolver:
             return self._of_name(node.value, function)
         if type(node) is cst.Attribute:
             name = node.attr.value
-            return [found for thing in self.of(node.value, function) for found in self.attribute(thing, name)]
+            return [member for thing in self.of(node.value, function) for member in self.attribute(thing, name)]
         if type(node) is cst.Call:
             return self._of_call(node, function)
         if type(node) is cst.FunctionDef:
@@ -331,8 +331,8 @@ class Resolver:
             return ()
         if name == "super" or (hasattr(builtins, name) and not function.module.stars):
             return (Outside(f"builtins.{name}"),)
-        found = tuple(self._star_imported(function.module, name))
-        return found or ((Outside(f"builtins.{name}"),) if hasattr(builtins, name) else ())
+        imported = tuple(self._star_imported(function.module, name))
+        return imported or ((Outside(f"builtins.{name}"),) if hasattr(builtins, name) else ())
 
     def _of_bindings(self, name: str, scope: Function, bindings: list[Binding]) -> Iterator[Thing]:
         declared = None
@@ -350,9 +350,9 @@ class Resolver:
             if loaded is None:
                 outside.append(star)
                 continue
-            found = self.in_module(loaded, name)
-            if found:
-                yield from found
+            values = self.in_module(loaded, name)
+            if values:
+                yield from values
                 return
         if len(outside) == 1 and not hasattr(builtins, name):
             yield Outside(f"{outside[0].lstrip('.')}.{name}")
@@ -389,8 +389,8 @@ class Resolver:
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
         for thing in self.of(value, function):
             enter = self.method(thing.cls, "__enter__") if isinstance(thing, Instance) else None
-            given = self._returned(enter) if enter is not None else ()
-            yield from given or (thing,)
+            entered = self._returned(enter) if enter is not None else ()
+            yield from entered or (thing,)
 
     def _of_import(self, target: str, module: Module) -> Iterable[Thing]:
         place = self.ask(self.project.resolve, target, module)
@@ -401,17 +401,19 @@ class Resolver:
         if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
             name = target.rpartition(".")[2]
             hiding = [
-                it for it in package.top.bindings.get(name, ()) if it.target.count(name) > 1 or it.how != "import"
+                binding
+                for binding in package.top.bindings.get(name, ())
+                if binding.target.count(name) > 1 or binding.how != "import"
             ]
             if hiding:
                 return self.in_module(package, name)
         loaded = self.project.load(file)
         if loaded is None and not file.endswith("/"):
             return (Outside(target.lstrip(".")),)
-        found: Iterable[Thing] = (Namespace(file, loaded),)
+        values: Iterable[Thing] = (Namespace(file, loaded),)
         for part in rest.split(".") if rest else ():
-            found = [inner for thing in found for inner in self.attribute(thing, part)]
-        return found
+            values = [inner for thing in values for inner in self.attribute(thing, part)]
+        return values
 
     def _of_definition(self, node: cst.CSTNode, scope: Function) -> Iterable[Thing]:
         if isinstance(node, cst.ClassDef):
@@ -471,49 +473,51 @@ class Resolver:
     def _returned(self, function: Function) -> tuple[Thing, ...]:
         if not self.ask(self.enter, function):
             return ()
-        found = tuple(thing for value in function.returns for thing in self.of(value, function))
+        values = tuple(thing for value in function.returns for thing in self.of(value, function))
         self.ask(self.leave, function)
-        return found
+        return values
 
     def _after_decorators(self, thing: Routine) -> Iterable[Thing]:
         """What a function is after its decorators: what those of the project return, else itself."""
         node = thing.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
-        found: Iterable[Thing] = (thing,)
+        functions: Iterable[Thing] = (thing,)
         for decorator in reversed(decorators):
             around = thing.function.parent or thing.function.module.top
-            made = [
-                given
+            results = [
+                result
                 for callee in self.functions(decorator.decorator, around)
                 if callee.function is not thing.function
-                for given in self._returned(callee.function)
+                for result in self._returned(callee.function)
             ]
-            wrappers = [it for it in made if isinstance(it, Routine)]
+            wrappers = [wrapper for wrapper in results if isinstance(wrapper, Routine)]
             if wrappers:
-                found = [Routine(it.function, thing.receiver) for it in wrappers]
-        return found
+                functions = [Routine(wrapper.function, thing.receiver) for wrapper in wrappers]
+        return functions
 
     def _of_external_call(self, name: str, call: cst.Call, function: Function) -> Iterator[Thing]:
-        given = positional(call)
+        arguments = positional(call)
         if name == "builtins.super":
             yield from self._of_super(function)
             return
         if name in CONTAINERS:
             yield Container(call, function)
             return
-        if name == "builtins.getattr" and len(given) > 1:
-            text = constant_text(given[1])
+        if name == "builtins.getattr" and len(arguments) > 1:
+            text = constant_text(arguments[1])
             if text is not None:
-                yield from (it for thing in self.of(given[0], function) for it in self.attribute(thing, text))
+                yield from (
+                    member for thing in self.of(arguments[0], function) for member in self.attribute(thing, text)
+                )
             return
-        if name in PARTIALS and given:
-            more = tuple((value, function) for value in given[1:])
-            named = tuple((key, (value, function)) for key, value in keywords(call).items())
-            for callee in self.functions(given[0], function):
-                yield Routine(callee.function, callee.receiver, (*callee.given, *more), (*callee.named, *named))
+        if name in PARTIALS and arguments:
+            more = tuple((value, function) for value in arguments[1:])
+            by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
+            for callee in self.functions(arguments[0], function):
+                yield Routine(callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name))
             return
-        if name in COPIES and given:
-            yield from self.of(given[0], function)
+        if name in COPIES and arguments:
+            yield from self.of(arguments[0], function)
             return
         yield Outside(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
@@ -521,11 +525,13 @@ class Resolver:
 
     def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Thing]:
         """What a library gives back for a function or object of the project: most often the same with a coat."""
-        named = keywords(call)
-        inner = [*positional(call)[:1], *(named[name] for name in WRAPPED if name in named)]
+        by_name = keywords(call)
+        inner = [*positional(call)[:1], *(by_name[name] for name in WRAPPED if name in by_name)]
         for value in inner:
             if isinstance(value, cst.Name | cst.Attribute | cst.Call):
-                yield from (it for it in self.of(value, function) if isinstance(it, Routine | Instance))
+                yield from (
+                    referent for referent in self.of(value, function) if isinstance(referent, Routine | Instance)
+                )
 
     def _of_super(self, function: Function) -> Iterator[Thing]:
         scope: Function | None = function
@@ -539,14 +545,14 @@ class Resolver:
 
     def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """Expressions of the items of a container."""
-        found: list[Argument] = []
+        items: list[Argument] = []
         for thing in self.of(node, function):
             if isinstance(thing, Container) and self.ask(self._enter_container, thing.node):  # `parts = list(parts)`
-                found += self._container_items(thing)
+                items += self._container_items(thing)
                 self.ask(self._leave_container, thing.node)
         if isinstance(node, cst.Name | cst.Attribute):
-            found += self._added_items(node, function)
-        return list(dict.fromkeys(found))
+            items += self._added_items(node, function)
+        return list(dict.fromkeys(items))
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Thing]:
         """What an item of a container, or of a library object, can stand for."""
@@ -562,14 +568,14 @@ class Resolver:
     def loop_items(self, node: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
         """What the target of a loop over a container stands for."""
         if isinstance(node, cst.Call):
-            name, given = last_name(node.func), positional(node)
-            if name == "enumerate" and given:
-                return self.loop_items(given[0], way[1:], function) if way[:1] == (1,) else []
-            if name == "zip" and way and way[0] < len(given):
-                return self.loop_items(given[way[0]], way[1:], function)
-            if name in SAME_ITEMS and given:
-                return self.loop_items(given[0], way, function)
-            if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not given:
+            name, arguments = last_name(node.func), positional(node)
+            if name == "enumerate" and arguments:
+                return self.loop_items(arguments[0], way[1:], function) if way[:1] == (1,) else []
+            if name == "zip" and way and way[0] < len(arguments):
+                return self.loop_items(arguments[way[0]], way[1:], function)
+            if name in SAME_ITEMS and arguments:
+                return self.loop_items(arguments[0], way, function)
+            if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not arguments:
                 if name == "items" and way[:1] != (1,):
                     return []
                 inside = self.items(node.func.value, function)
@@ -583,14 +589,14 @@ class Resolver:
             return self.unpacked_items(item, way[1:], function) if way[1:] else [(item, function)]
         if not isinstance(value, cst.Call):
             return self._unpack_each(self.items(value, function)[way[0] :][:1], way[1:])
-        found: list[Argument] = []
+        items: list[Argument] = []
         for callee in self.functions(value.func, function):
             for returned in callee.function.returns:
-                found += self.unpacked_items(returned, way, callee.function) if isinstance(returned, cst.Tuple) else []
-        given = positional(value)
-        if not found and way[0] < len(given) and len(given) > 1 and self.qualified(value.func, function):
-            return [(given[way[0]], function)]  # accelerator.prepare(model, optimizer) and the like
-        return found
+                items += self.unpacked_items(returned, way, callee.function) if isinstance(returned, cst.Tuple) else []
+        arguments = positional(value)
+        if not items and way[0] < len(arguments) and len(arguments) > 1 and self.qualified(value.func, function):
+            return [(arguments[way[0]], function)]  # accelerator.prepare(model, optimizer) and the like
+        return items
 
     def _enter_container(self, node: cst.CSTNode) -> bool:
         if node in self._open_containers:
@@ -639,10 +645,10 @@ class Resolver:
 
     def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
         """What the calls of a function give to its `*values` or `**options`."""
-        found: list[Argument] = []
+        items: list[Argument] = []
         for edge in self.ask(self.ways_into, function):
-            found += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
-        return found
+            items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
+        return items
 
     def _default_value(self, container: Container) -> Iterator[Thing]:
         """`defaultdict(Meter)[key]` is a Meter."""
@@ -715,6 +721,6 @@ class Resolver:
     def _note_addition(self, call: cst.Call, scope: Function) -> None:
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
             return
-        given, place = positional(call), ADDING[call.func.attr.value]
-        if place < len(given) and isinstance(call.func.value, cst.Name | cst.Attribute):
-            self._added.setdefault(last_name(call.func.value), []).append((given[place], scope))
+        arguments, place = positional(call), ADDING[call.func.attr.value]
+        if place < len(arguments) and isinstance(call.func.value, cst.Name | cst.Attribute):
+            self._added.setdefault(last_name(call.func.value), []).append((arguments[place], scope))

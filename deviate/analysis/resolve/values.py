@@ -44,8 +44,8 @@ Item = str | Value
 class Stars:
     """What `**options` (named) or `*values` (given) of a function holds in one call of it."""
 
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class Scene:
         calls: the calls on that way, each with the function it is written in.
     """
 
-    known: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
+    substitutes: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
     calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
 
     def get(self, function: Function, name: str) -> Given | None:
-        return self.known.get((function, name))
+        return self.substitutes.get((function, name))
 
     def extended(self, more: Mapping[tuple[Function, str], Given]) -> "Scene":
-        return Scene({**self.known, **more}, self.calls)
+        return Scene({**self.substitutes, **more}, self.calls)
 
     def through(self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Given]) -> "Scene":
         """The scene with what one call more gives."""
-        return Scene({**self.known, **more}, (*self.calls, (call, function)))
+        return Scene({**self.substitutes, **more}, (*self.calls, (call, function)))
 
 
 PLAIN = Scene()
