@@ -28,7 +28,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.names import draws_from
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import listed
 
@@ -37,7 +37,7 @@ SEEDING = ("numpy.random.seed", "random.seed")
 
 
 @hazard("compiled-draws", "seeds")
-def compiled_draws(survey: Survey) -> Iterator[Sighting]:
+def compiled_draws(survey: Survey) -> Iterator[HazardMatch]:
     if "numba" not in survey.graph.imported:
         return
     for function in survey.functions:

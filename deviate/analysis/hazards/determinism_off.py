@@ -17,7 +17,7 @@ with `warn_only` such operations "will throw a warning instead of an error".
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
 from deviate.model.metric_vocabulary import listed
@@ -27,7 +27,7 @@ SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
 @hazard("determinism-off", "kernels")
-def determinism_off(survey: Survey) -> Iterator[Sighting]:
+def determinism_off(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
             yield call.node, "deterministic kernels are switched off"

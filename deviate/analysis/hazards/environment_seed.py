@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import dotted, keywords
 from deviate.model.metric_vocabulary import listed
@@ -31,7 +31,7 @@ LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzo
 
 
 @hazard("environment-seed", "seeds")
-def environment_seed(survey: Survey) -> Iterator[Sighting]:
+def environment_seed(survey: Survey) -> Iterator[HazardMatch]:
     environments = list(survey.calls(MAKING))
     if not environments:
         return

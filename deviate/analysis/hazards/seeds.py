@@ -10,7 +10,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Container, Outside
+from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
@@ -106,8 +106,8 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
 def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
     """The seeds in dicts that a call is given."""
     for value in [*positional(call), *keywords(call).values()]:
-        things = graph.resolver.of(value, function)
-        nodes = [thing.node for thing in things if isinstance(thing, Container)] or [value]
+        referents = graph.resolver.of(value, function)
+        nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
         for element in [element for node in nodes if isinstance(node, cst.Dict) for element in node.elements]:
             name = constant_text(element.key) if isinstance(element, cst.DictElement) else None
             if name is not None and _is_seed(name, element.value):
@@ -128,4 +128,4 @@ def _is_seed(name: str, value: cst.BaseExpression) -> bool:
 
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
     """Whether a function of the project is called: what it hands the seed to is listed."""
-    return any(not isinstance(thing, Outside) for thing in graph.resolver.of(call.func, function))
+    return any(not isinstance(referent, External) for referent in graph.resolver.of(call.func, function))

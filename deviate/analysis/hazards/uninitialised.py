@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
@@ -51,7 +51,7 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
 @hazard("uninitialised", "seeds")
-def uninitialised(survey: Survey) -> Iterator[Sighting]:
+def uninitialised(survey: Survey) -> Iterator[HazardMatch]:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(PARAMETERS):
         inner = next(iter(positional(call.node)), None)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Outside, Type
+from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function
@@ -86,8 +86,8 @@ class TrainingSigns:
             return bool(listed("model net network") & set(words(dotted(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
-        things = self.resolver.of(call.func, self.graph.nodes.function_of(call))
-        return not any(isinstance(thing, Type) for thing in things)
+        referents = self.resolver.of(call.func, self.graph.nodes.function_of(call))
+        return not any(isinstance(referent, ClassRef) for referent in referents)
 
     def _trains(self, node: cst.CSTNode) -> bool:
         match node:
@@ -153,16 +153,16 @@ class TrainingSigns:
 
     def builds_model(self, call: cst.Call, function: Function) -> bool:
         """Whether a call makes a model."""
-        for thing in self.resolver.of(call.func, function):
-            if isinstance(thing, Type):
-                bases = self.resolver.order(thing.cls)[1]
-                if NO_MODELS.isdisjoint(words(thing.cls.name)) and any(_is_model_class(base) for base in bases):
+        for referent in self.resolver.of(call.func, function):
+            if isinstance(referent, ClassRef):
+                bases = self.resolver.order(referent.cls)[1]
+                if NO_MODELS.isdisjoint(words(referent.cls.name)) and any(_is_model_class(base) for base in bases):
                     return True
-            elif isinstance(thing, Outside) and thing.name.startswith(MODELS) and "()" not in thing.name:
-                if _is_model_class(thing.name) or thing.name.startswith(("torchvision.", "timm.", "torch.hub")):
+            elif isinstance(referent, External) and referent.name.startswith(MODELS) and "()" not in referent.name:
+                if _is_model_class(referent.name) or referent.name.startswith(("torchvision.", "timm.", "torch.hub")):
                     return True
-                if thing.name.startswith("transformers.Auto") and thing.name.endswith("from_pretrained"):
-                    return "Model" in thing.name
+                if referent.name.startswith("transformers.Auto") and referent.name.endswith("from_pretrained"):
+                    return "Model" in referent.name
         return False
 
 

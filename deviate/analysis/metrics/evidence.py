@@ -18,10 +18,10 @@ from deviate.analysis.resolve.identifier_words import (
     TUNED,
     words,
 )
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted, last_name
-from deviate.analysis.resolve.values import Value
 from deviate.model import RejectionReason, Role
 from deviate.model.metric_vocabulary import listed
 
@@ -61,7 +61,7 @@ class View:
         digits: decimals that its format asks for; None where that is no float format.
     """
 
-    value: Value
+    value: ReportedValue
     origin: Origin
     words: list[str]
     numerator_words: list[str]

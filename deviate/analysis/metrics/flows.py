@@ -9,8 +9,8 @@ from deviate.analysis.resolve.abstract_values import Argument, Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.message_items import EMPTY_SCENE, Scene, Stars, Substitute
 from deviate.analysis.resolve.tree import constant_number, constant_text, element, last_name, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Given, Scene, Stars
 
 PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
 
@@ -27,10 +27,10 @@ class Flows:
 
     # ------------------------------------------------------------ parameters
 
-    def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Given]:
+    def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Substitute]:
         """What each parameter of a function stands for in one call of it."""
         callee = edge.callee
-        arguments: dict[tuple[Function, str], Given] = {}
+        arguments: dict[tuple[Function, str], Substitute] = {}
         for name, bindings in callee.bindings.items():
             if bindings[0].how == "parameter" and name != callee.receiver:
                 argument = edge.argument(name) or self._default(bindings[0], callee)
@@ -73,13 +73,13 @@ class Flows:
         Args:
             reported: variables that are reported as they are.
         """
-        scenes = [PLAIN]
+        scenes = [EMPTY_SCENE]
         for loop in self._loops(node):
             turns = [turn for turn in self._written(loop, function) if self._tells(turn, reported)]
             scenes = [scene.extended(turn) for scene in scenes for turn in turns] or scenes
-        return scenes if scenes != [PLAIN] else []
+        return scenes if scenes != [EMPTY_SCENE] else []
 
-    def _tells(self, turn: Mapping[tuple[Function, str], Given], reported: set[str]) -> bool:
+    def _tells(self, turn: Mapping[tuple[Function, str], Substitute], reported: set[str]) -> bool:
         """Whether a turn gives a reported variable something that is more than a constant."""
         held = [value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)]
         return any(constant_text(value) is None and constant_number(value) is None for value in held)
@@ -101,14 +101,16 @@ class Flows:
             return [scene]
         return [scene.extended(turn) for turn in self._bound(iterated, kind, target, function)] or [scene]
 
-    def _written(self, loop: cst.For | cst.CompFor, function: Function) -> Iterator[dict[tuple[Function, str], Given]]:
+    def _written(
+        self, loop: cst.For | cst.CompFor, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Substitute]]:
         target, iterable, kind = _peeled(loop)
         if target is None:
             return
         if isinstance(iterable, cst.Call) and last_name(iterable.func) == "zip":
             columns = [self.displays.literal(value, function) for value in positional(iterable)]
             for row in zip(*columns, strict=False):
-                turn: dict[tuple[Function, str], Given] = {}
+                turn: dict[tuple[Function, str], Substitute] = {}
                 for place, value in enumerate(row):
                     name = element(target, place)
                     if isinstance(name, cst.Name):
@@ -123,12 +125,12 @@ class Flows:
         return bool(items) and all(key is not None for key, _, _ in items or ())
 
     def _bound(
-        self, iterated: Given, kind: str, target: cst.BaseExpression, function: Function
-    ) -> Iterator[dict[tuple[Function, str], Given]]:
+        self, iterated: Substitute, kind: str, target: cst.BaseExpression, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Substitute]]:
         for turn in self._items(iterated, kind, target):
             yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
 
-    def _items(self, iterated: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
+    def _items(self, iterated: Substitute, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Substitute]]:
         """What the names of a loop's target stand for in each turn."""
         pairs, plain = self._pairs(iterated)
         if isinstance(target, cst.Name):
@@ -142,7 +144,7 @@ class Flows:
             if key is not None and held is not None:
                 yield {first.value: key, second.value: held}
 
-    def _pairs(self, iterated: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
+    def _pairs(self, iterated: Substitute) -> tuple[list[tuple[Substitute, Substitute]], list[Substitute]]:
         """The items of a container: by key, and in order."""
         if isinstance(iterated, str):
             return [], []
@@ -151,12 +153,12 @@ class Flows:
         node, function = iterated
         if not isinstance(node, cst.BaseExpression):
             return [], []
-        pairs: list[tuple[Given, Given]] = [
+        pairs: list[tuple[Substitute, Substitute]] = [
             (key if isinstance(key, str) else (key, where), (value, where))
             for key, value, where in self.displays.display(node, function) or ()
             if key is not None
         ]
-        plain: list[Given] = list(self.displays.listed(node, function) or ())
+        plain: list[Substitute] = list(self.displays.listed(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
         return (pairs, plain) if pairs or plain else ([("", iterated)], [iterated])
 
@@ -184,7 +186,7 @@ def _peeled(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst
     return target, iterable, kind
 
 
-def _pair(item: Given) -> tuple[Given | None, Given | None]:
+def _pair(item: Substitute) -> tuple[Substitute | None, Substitute | None]:
     """A tuple of two that is an item of a list."""
     if not isinstance(item, tuple) or not isinstance(item[0], cst.BaseExpression):
         return None, None

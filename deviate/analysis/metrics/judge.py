@@ -7,10 +7,10 @@ import libcst as cst
 from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, Objection, View
 from deviate.analysis.metrics.phrases import tag_words
 from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.templates import decimals
 from deviate.analysis.resolve.tree import identifiers
-from deviate.analysis.resolve.values import Value
 from deviate.model import Direction, RejectionReason, Role
 
 __all__ = ["Candidate", "Decision", "Judge"]
@@ -25,7 +25,7 @@ class Candidate:
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
-    value: Value
+    value: ReportedValue
     before: str
     after: str
     line: int
@@ -51,7 +51,7 @@ class Judge:
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
 
-    def origin(self, value: Value) -> Origin:
+    def origin(self, value: ReportedValue) -> Origin:
         origin = self.origins.of(value.source, value.function)
         if value.path and origin.kind in ("object", "constant", "text"):
             return UNKNOWN

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compiles
-from deviate.analysis.resolve.abstract_values import Instance, Outside, Type
+from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted, keywords, last_name, positional, walk
@@ -123,15 +123,15 @@ class _Keras:
     def _metric_name(self, call: cst.Call, function: Function) -> str:
         """Name of a metric object: the one it is given, that of its class's constructor, or that of the class."""
         name = constant_text(keywords(call).get("name"))
-        for thing in self.graph.resolver.of(call.func, function) if name is None else ():
-            if isinstance(thing, Type):
-                name = name or self._declared_name(thing)
-            elif isinstance(thing, Outside):
-                return _snake(thing.name.rpartition(".")[2])
+        for referent in self.graph.resolver.of(call.func, function) if name is None else ():
+            if isinstance(referent, ClassRef):
+                name = name or self._declared_name(referent)
+            elif isinstance(referent, External):
+                return _snake(referent.name.rpartition(".")[2])
         return name or _snake(last_name(call.func))
 
-    def _declared_name(self, thing: Type) -> str | None:
-        constructor = self.graph.resolver.method(thing.cls, "__init__")
+    def _declared_name(self, referent: ClassRef) -> str | None:
+        constructor = self.graph.resolver.method(referent.cls, "__init__")
         if constructor is None:
             return None
         for binding in constructor.bindings.get("name", ()):
@@ -144,14 +144,14 @@ class _Keras:
         """Keys of the dict that the model's own `train_step` or `test_step` returns."""
         if not isinstance(self.call.func, cst.Attribute):
             return []
-        for thing in self.graph.resolver.of(self.call.func.value, self.function):
-            step = self.graph.resolver.method(thing.cls, name) if isinstance(thing, Instance) else None
+        for referent in self.graph.resolver.of(self.call.func.value, self.function):
+            step = self.graph.resolver.method(referent.cls, name) if isinstance(referent, Instance) else None
             for returned in step.returns if step is not None else ():
                 keys = _constant_keys(self._bound(returned, step) if step is not None else None)
                 if keys:
                     return keys
-                if isinstance(returned, cst.DictComp) and isinstance(thing, Instance):
-                    return [*self._trackers(thing), *self._compiled(compiled)]
+                if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):
+                    return [*self._trackers(referent), *self._compiled(compiled)]
         return []
 
     def _trackers(self, model: Instance) -> Iterator[str]:
@@ -215,12 +215,12 @@ class _Transformers:
         function = self.graph.nodes.function_of(self.call)
         classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
         for call, around in self.graph.calls:
-            for thing in self.graph.resolver.of(call.func, around):
-                if isinstance(thing, Outside):
-                    is_made = thing.name in classes or thing.name.removesuffix("().__init__") in classes
+            for referent in self.graph.resolver.of(call.func, around):
+                if isinstance(referent, External):
+                    is_made = referent.name in classes or referent.name.removesuffix("().__init__") in classes
                 else:
-                    is_made = isinstance(thing, Type) and not classes.isdisjoint(
-                        self.graph.resolver.order(thing.cls)[1]
+                    is_made = isinstance(referent, ClassRef) and not classes.isdisjoint(
+                        self.graph.resolver.order(referent.cls)[1]
                     )
                 if is_made:
                     yield call, around

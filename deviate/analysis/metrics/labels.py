@@ -8,13 +8,13 @@ from deviate.analysis.metrics.judge import Candidate, Judge
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function, Nodes
+from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
 from deviate.analysis.resolve.tree import constant_text, last_name, walk
-from deviate.analysis.resolve.values import Item, Value
 
 SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
 
 
-def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> Value | None:
+def label_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> ReportedValue | None:
     """The plain variable among the values of a message that tells by its text what is reported.
 
     It holds one of some constant texts or, where none does, a key of a mapping that is known when the script runs.
@@ -54,7 +54,7 @@ def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> boo
     return label is not None and is_key(label, candidate.value.function, graph)
 
 
-def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExpression | None:
+def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst.BaseExpression | None:
     """The mapping of which a value is what stands under the key in the label variable, or is computed from that."""
     if label is None or not is_key(label, value.function, graph):
         return None
@@ -64,7 +64,7 @@ def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExp
     return next((_mapping(key) for key in keys if label in names or key.node in bound), None)
 
 
-def graph_tag(name_items: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
+def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) -> str:
     """The tag of a summary of a TensorFlow graph: its name behind those of the scopes that are open around it."""
     if not all(isinstance(item, str) for item in name_items):
         return ""

@@ -11,11 +11,11 @@ from deviate.analysis.resolve.abstract_values import Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import EMPTY_SCENE, MessageItem, ReportedValue, Scene, Stars, Substitute
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Stars, Value
 from deviate.model.metric_vocabulary import listed
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
@@ -47,7 +47,7 @@ class MessageParser:
 
     # ------------------------------------------------------------ kinds of arguments
 
-    def take(self, node: cst.BaseExpression, function: Function, scene: Scene = PLAIN) -> list[Item]:
+    def take(self, node: cst.BaseExpression, function: Function, scene: Scene = EMPTY_SCENE) -> list[MessageItem]:
         """The text and the values of an expression that is shown to a reader."""
         text = constant_text(node)
         if text is not None:
@@ -65,12 +65,12 @@ class MessageParser:
                 return parts
         return self._computed(node, function, scene) or [self.plain(node, function)]
 
-    def plain(self, node: cst.BaseExpression, function: Function) -> Value:
-        return Value(node, node, function, self.nodes.code(node))
+    def plain(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
+        return ReportedValue(node, node, function, self.nodes.code(node))
 
     def template(
         self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function, scene: Scene
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """A `%` template with arguments apart, as `logging` takes them; without arguments it is a plain message."""
         template = self.texts.template(text, function)
         if not arguments or template is None:
@@ -86,14 +86,14 @@ class MessageParser:
         by_name: dict[str, cst.BaseExpression],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """A `str.format` template with arguments apart."""
         template = self.texts.template(text, function)
         if template is None or not (arguments or by_name):
             return self.take(text, function, scene)
         return self._format_template(template, text, (arguments, by_name, {}), function, scene)
 
-    def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
+    def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem]:
         """A value that is handed to a tracker: whole, as the script spells it."""
         argument = self._argument(node, function, scene)
         if argument is not None:
@@ -106,7 +106,9 @@ class MessageParser:
         items = self._object(node, function) or self._computed(node, function, scene)
         return items if items is not None else [self.plain(node, function)]
 
-    def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
+    def record(
+        self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = ""
+    ) -> list[list[MessageItem]]:
         """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
         argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
@@ -123,11 +125,13 @@ class MessageParser:
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
-                replace(item, style="mapping") if isinstance(item, Value) and item.style == "plain argument" else item
+                replace(item, style="mapping")
+                if isinstance(item, ReportedValue) and item.style == "plain argument"
+                else item
                 for item in whole
             ]
             return [[prefix, *parts]]
-        messages: list[list[Item]] = []
+        messages: list[list[MessageItem]] = []
         for key, value, where in items:
             if key is None:
                 messages += self.record(value, where, scene, prefix)
@@ -142,13 +146,13 @@ class MessageParser:
 
     def _keyed(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
-    ) -> list[list[Item]]:
+    ) -> list[list[MessageItem]]:
         """A keyword argument; one without a key is a mapping that is unpacked."""
         if not key:
             return self.record(value, function, scene, prefix)
         return [[f"{prefix}{key}: ", *self.scalar(value, function, scene)]]
 
-    def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
+    def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
         """The values of a row of a table."""
         argument = self._argument(node, function, scene)
         if argument is not None:
@@ -158,7 +162,7 @@ class MessageParser:
             return self.record(node, function, scene)
         return [self.take(value, where, scene) for value, where in items]
 
-    def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
+    def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
         """The values of rows that were put together before; none where they stand nowhere."""
         if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
             node = positional(node)[0]
@@ -176,7 +180,7 @@ class MessageParser:
         fields: tuple[str, ...],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
         argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
@@ -188,14 +192,14 @@ class MessageParser:
         argument = _expression(argument_value)
         if argument is not None:
             return self.joined(self.row(*argument, scene))
-        return [Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
+        return [ReportedValue(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
 
-    def joined(self, messages: Iterable[list[Item]]) -> list[Item]:
+    def joined(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
 
     # ------------------------------------------------------------ expressions
 
-    def _parts(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item] | None:
+    def _parts(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
         is_text = self.texts.is_text
         match node:
             case cst.FormattedString():
@@ -220,7 +224,7 @@ class MessageParser:
                 return self.joined(self.row(node, function, scene))
         return None
 
-    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item] | None:
+    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What a writer is handed under a name that it is handed too, and computes with: `add(name, value / n)`."""
         if isinstance(node, cst.Name):
             return None
@@ -241,7 +245,7 @@ class MessageParser:
 
     # ------------------------------------------------------------ variables
 
-    def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[Item] | None:
+    def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What was put into a variable first, or handed to a function that writes it: the values where they stand."""
         argument_value = self.argument_value(node.value, function, scene)
         if isinstance(argument_value, str):
@@ -253,7 +257,7 @@ class MessageParser:
                 if isinstance(value, cst.BaseExpression)
             )
         _, bindings = self.resolver.find(node.value, function)
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for binding in bindings:
             if binding.how in {"assign", "add"} and not binding.way and isinstance(binding.value, cst.BaseExpression):
                 where = self.nodes.function_of(binding.node)
@@ -264,7 +268,7 @@ class MessageParser:
             return items + [item for item in self.take(*argument, scene) if item not in items]
         return items or self._texts_in(node, function, scene) or None
 
-    def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[Item]:
+    def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, where they are texts with values."""
         return [
             item
@@ -273,7 +277,7 @@ class MessageParser:
             for item in self.take(value, where, scene)
         ]
 
-    def argument_value(self, name: str, function: Function, scene: Scene) -> Given | None:
+    def argument_value(self, name: str, function: Function, scene: Scene) -> Substitute | None:
         """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
         scope, bindings = self.resolver.find(name, function)
         argument_value = scene.get(scope, name)
@@ -291,14 +295,14 @@ class MessageParser:
         """The expression that a parameter or loop variable stands for here; None for any other."""
         return _expression(self.argument_value(node.value, function, scene)) if isinstance(node, cst.Name) else None
 
-    def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[Item] | None:
+    def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[MessageItem] | None:
         """A text that a method keeps in `self.x`."""
         if not isinstance(node.value, cst.Name):
             return None
         scope, _ = self.resolver.find(node.value.value, function)
         if scope.receiver != node.value.value or scope.owner is None:
             return None
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for binding, where in scope.owner.attributes.get(node.attr.value, ()):
             value = binding.value
             if binding.how not in {"assign", "add"} or binding.way or not isinstance(value, cst.BaseExpression):
@@ -307,20 +311,20 @@ class MessageParser:
                 items += self.take(value, where, scene)
         return items or None
 
-    def _object(self, node: cst.BaseExpression, function: Function) -> list[Item] | None:
+    def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         """An object of the project that writes itself: the values that were fed to it."""
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        for thing in self.resolver.of(node, function):
-            if isinstance(thing, Instance) and self.meters.writes_itself(thing.cls):
+        for referent in self.resolver.of(node, function):
+            if isinstance(referent, Instance) and self.meters.writes_itself(referent.cls):
                 return self.meters.fed(node, function) or None
         return None
 
     # ------------------------------------------------------------ templates
 
-    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[Item]:
+    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[MessageItem]:
         """Items of an f-string."""
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for part in node.parts:
             if isinstance(part, cst.FormattedStringText):
                 items.append(part.value.replace("{{", "{").replace("}}", "}").replace("\\n", "\n").replace("\\t", "\t"))
@@ -331,7 +335,9 @@ class MessageParser:
             if part.equal is not None:
                 spelled = self.nodes.code(part.expression)
                 items.append(spelled + "=")
-                items.append(Value(part.expression, part.expression, function, spelled, spec, "f-string", "shown"))
+                items.append(
+                    ReportedValue(part.expression, part.expression, function, spelled, spec, "f-string", "shown")
+                )
             else:
                 items += _styled(self.take(part.expression, function, scene), "f-string", spec)
         return items
@@ -343,7 +349,7 @@ class MessageParser:
         mapping: dict[str, cst.BaseExpression] | None,
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """Items of a `%` template; `mapping` where the right side is a dict display."""
         parts = percent_fields(text)
         places = [
@@ -352,7 +358,7 @@ class MessageParser:
         if len(arguments) == 1 and len(places) > 1:
             texts = [[part for part in side if isinstance(part, str)] for side in _around(parts, places)]
             return [*texts[0], self._of_several_fields(arguments[0], function), *texts[1]]
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for part in parts:
             if isinstance(part, str):
                 items.append(part)
@@ -364,7 +370,7 @@ class MessageParser:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
 
-    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[Item]:
+    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """Items of `template.format_map(mapping)`."""
         return [
             part if isinstance(part, str) else self._of_mapping(mapping, part, function, "str.format")
@@ -378,7 +384,7 @@ class MessageParser:
         arguments: tuple[list[cst.BaseExpression], dict[str, cst.BaseExpression], dict[str, cst.BaseExpression]],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """Items of a `str.format` template.
 
         Args:
@@ -386,7 +392,7 @@ class MessageParser:
             arguments: positional, named, and starred ones by their stars.
         """
         arguments_by_place, by_name, stars = arguments
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for part in format_fields(text):
             if isinstance(part, str):
                 items.append(part)
@@ -411,13 +417,13 @@ class MessageParser:
                 items += _styled(self.take(argument, function, scene), "str.format", part.spec)
                 continue
             items.append(
-                Value(
+                ReportedValue(
                     callee, container, function, spelled, part.spec, "str.format", "format", (name,), path or f".{name}"
                 )
             )
         return items
 
-    def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> Value:
+    def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         """One value that fills several fields: recorded item by item, or as the duration that a call takes apart."""
         if isinstance(node, cst.Call) and dotted(node.func) in ("tuple", "list") and len(node.args) == 1:
             node = node.args[0].value
@@ -425,23 +431,23 @@ class MessageParser:
         if isinstance(node, cst.Call) and len(node.args) == 1:
             argument = node.args[0].value
             if self.origins.of(argument, function).kind == "duration":
-                return Value(argument, argument, function, spelled, style="% template")
-        return Value(node, node, function, spelled, style="% template")
+                return ReportedValue(argument, argument, function, spelled, style="% template")
+        return ReportedValue(node, node, function, spelled, style="% template")
 
     def _of_mapping(
         self, container: cst.BaseExpression, part: Field, function: Function, style: str = "% template"
-    ) -> Value:
+    ) -> ReportedValue:
         """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
         is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _attributed(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
-        return Value(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
+        return ReportedValue(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
 
     # ------------------------------------------------------------ operations and calls
 
-    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[Item] | None:
+    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[MessageItem] | None:
         """Items of `template % values`, of a sum of texts, and of a repeated text."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
@@ -469,7 +475,7 @@ class MessageParser:
                 values.append(item.value)
         return values
 
-    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
         """Items of a call whose result is shown."""
         arguments = positional(node)
         if isinstance(node.func, cst.Attribute):
@@ -483,7 +489,7 @@ class MessageParser:
         name = self.resolver.qualified(node.func, function)
         seconds = self._seconds(node, function)
         if seconds is not None:
-            return [Value(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
+            return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
         if arguments and name in ROUNDING:
             short = (name or "").split(".")[-1]
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
@@ -506,7 +512,7 @@ class MessageParser:
 
     def _format_call(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[Item] | None:
+    ) -> list[MessageItem] | None:
         arguments, by_name = positional(node), keywords(node)
         if last_name(node.func) == "format_map" and arguments:
             text = self.texts.template(base, function)
@@ -523,18 +529,20 @@ class MessageParser:
 
     def _unknown_template(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[Item] | None:
+    ) -> list[MessageItem] | None:
         """The arguments of a template that is not known: each may be shown, the named ones under their names."""
         if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for value in positional(node):
             items += [*self.take(value, function, scene), " "]
         for name, value in keywords(node).items():
             items += [f" {name}: ", *self.take(value, function, scene)]
         return items or None
 
-    def _join(self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene) -> list[Item] | None:
+    def _join(
+        self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene
+    ) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
             values = values.args[1].value
             if self.displays.listed(values, function) is None:
@@ -545,7 +553,7 @@ class MessageParser:
             return None
         return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
 
-    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What a function of the project puts into the text that it returns."""
         for callee in self.resolver.functions(node.func, function):
             inner = callee.function
@@ -561,7 +569,7 @@ class MessageParser:
             return [item for value in returned for item in self.take(value, inner, inside)]
         return None
 
-    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item]:
+    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem]:
         """A call of a function that formats its argument: the argument is what can be read; the result is a text."""
         arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
         texts = [value for value in arguments if self.texts.is_text(value, function)]
@@ -572,10 +580,10 @@ class MessageParser:
             return [spelled]
         if isinstance(arguments[0], cst.Name) and self.argument_value(arguments[0].value, function, scene) is not None:
             return self.take(arguments[0], function, scene)
-        return [Value(arguments[0], arguments[0], function, spelled, style=f"{last_name(node.func)}()")]
+        return [ReportedValue(arguments[0], arguments[0], function, spelled, style=f"{last_name(node.func)}()")]
 
 
-def _expression(argument: Given | None) -> Placed | None:
+def _expression(argument: Substitute | None) -> Placed | None:
     if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
         return argument[0], argument[1]
     return None
@@ -598,11 +606,11 @@ def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
     return {argument.star: argument.value for argument in call.args if argument.star}
 
 
-def _styled(items: list[Item], style: str, spec: str) -> list[Item]:
+def _styled(items: list[MessageItem], style: str, spec: str) -> list[MessageItem]:
     """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
     return [
         replace(item, style=style, spec=spec or item.spec)
-        if isinstance(item, Value) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
+        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
         else item
         for item in items
     ]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.metrics.texts import Texts
-from deviate.analysis.resolve.abstract_values import Routine
+from deviate.analysis.resolve.abstract_values import FunctionRef
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
-from deviate.analysis.resolve.values import Starred
 from deviate.model.metric_vocabulary import listed
 from deviate.sinks import Carried, Message, Record, Sink, find_sink
 
@@ -117,7 +117,7 @@ class Reports:
                 for inner in self._inside(call, function):
                     yield from self._keeping(inner.function, depth - 1)
 
-    def _inside(self, call: cst.Call, function: Function) -> list[Routine]:
+    def _inside(self, call: cst.Call, function: Function) -> list[FunctionRef]:
         return [callee for callee in self.resolver.functions(call.func, function) if callee.function is not function]
 
     def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:

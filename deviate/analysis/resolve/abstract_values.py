@@ -13,7 +13,7 @@ Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
+class FunctionRef:
     """A function of the project.
 
     Attributes:
@@ -29,7 +29,7 @@ class Routine:
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class ClassRef:
     """A class of the project."""
 
     cls: Class
@@ -43,7 +43,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Namespace:
+class ModuleRef:
     """A module of the project, or a folder that is a package without a file of its own (module None)."""
 
     file: str
@@ -51,7 +51,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class External:
     """Something of a library, by its full name: imports followed, results of calls as `module.Class()`."""
 
     name: str
@@ -66,7 +66,7 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class SuperRef:
     """What `super()` gives: the methods of a class of the project as seen behind one of its bases."""
 
     cls: Class
@@ -117,4 +117,4 @@ class Edge:
         return self.arguments[position] if 0 <= position < len(self.arguments) else None
 
 
-Thing = Parent | Routine | Type | Instance | Namespace | Outside | Container
+Value = SuperRef | FunctionRef | ClassRef | Instance | ModuleRef | External | Container

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Container, Edge, Instance, Outside, Routine, Thing, Type
+from deviate.analysis.resolve.abstract_values import (
+    Argument,
+    ClassRef,
+    Container,
+    Edge,
+    External,
+    FunctionRef,
+    Instance,
+    Value,
+)
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
@@ -103,14 +112,14 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _called(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        things = self.resolver.of(call.func, function)
+        referents = self.resolver.of(call.func, function)
         arguments = tuple((value, function) for value in positional(call))
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
-        for thing in things:
-            if isinstance(thing, Type):
-                self.resolver.made.setdefault(thing.cls)
-            for callee in self.resolver.called(thing):
+        for referent in referents:
+            if isinstance(referent, ClassRef):
+                self.resolver.made.setdefault(referent.cls)
+            for callee in self.resolver.called(referent):
                 is_inside = True
                 target = callee.function
                 skipped = int(callee.receiver is not None)
@@ -123,11 +132,13 @@ class EdgeFinder:
                     (*callee.by_name, *by_name),
                     skipped,
                 )
-            is_inside = is_inside or (isinstance(thing, Type) and not self.resolver.order(thing.cls)[1])
-        if not things and isinstance(call.func, cst.Attribute):
+            is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
+        if not referents and isinstance(call.func, cst.Attribute):
             yield from self._by_name(call, call.func.attr.value, function, arguments, by_name)
         if not is_inside:
-            yield from self._handed_over(call, function, [thing.name for thing in things if isinstance(thing, Outside)])
+            yield from self._handed_over(
+                call, function, [referent.name for referent in referents if isinstance(referent, External)]
+            )
 
     def _by_name(
         self,
@@ -167,8 +178,8 @@ class EdgeFinder:
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for value in (argument.value for argument in call.args):
-            for thing in self._things_in(value, function):
-                for callee in self._run_by_others(thing, is_command=not COMMANDS.isdisjoint(names)):
+            for referent in self._referents_in(value, function):
+                for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
                     leading = int(callee.receiver is not None)
                     yield Edge(
                         call,
@@ -182,39 +193,39 @@ class EdgeFinder:
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
-            for thing in self.resolver.in_module(function.module, name):
-                if isinstance(thing, Routine):
-                    yield Edge(call, function, thing.function, "handed")
+            for referent in self.resolver.in_module(function.module, name):
+                if isinstance(referent, FunctionRef):
+                    yield Edge(call, function, referent.function, "handed")
 
-    def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
+    def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         if type(value) in TELLING:
-            for thing in self.resolver.of(value, function):
-                if isinstance(thing, Container):
+            for referent in self.resolver.of(value, function):
+                if isinstance(referent, Container):
                     for item in self.resolver.items(value, function):
                         yield from self.resolver.item(item)
                 else:
-                    yield thing
+                    yield referent
 
-    def _run_by_others(self, thing: Thing, *, is_command: bool) -> Iterator[Routine]:
-        """What a library may call of a thing that it is given."""
-        if isinstance(thing, Routine):
-            yield thing
-        elif isinstance(thing, Instance | Type):
-            classes, outside = self.resolver.order(thing.cls)
+    def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
+        """What a library may call of a value that is handed to it."""
+        if isinstance(referent, FunctionRef):
+            yield referent
+        elif isinstance(referent, Instance | ClassRef):
+            classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
             for cls in classes:
                 for name, method in cls.methods.items():
                     if name not in HIDDEN:
-                        yield Routine(method, thing.cls)
+                        yield FunctionRef(method, referent.cls)
 
     # ------------------------------------------------------------ other ways in
 
     def _entered(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
-        for thing in self.resolver.of(context, function):
-            if isinstance(thing, Instance):
+        for referent in self.resolver.of(context, function):
+            if isinstance(referent, Instance):
                 for name in ("__enter__", "__exit__"):
-                    method = self.resolver.method(thing.cls, name)
+                    method = self.resolver.method(referent.cls, name)
                     if method is not None:
                         yield Edge(context, function, method, "call", skipped=1)
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Instance, Placed, Routine, Type
+from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.callables import (
     CLOCK_NAMES,
     CLOCKS,
@@ -30,6 +30,7 @@ from deviate.analysis.resolve.callables import (
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
 from deviate.analysis.resolve.templates import format_fields, percent_fields
 from deviate.analysis.resolve.tree import (
@@ -44,7 +45,6 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.analysis.resolve.values import Value
 from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 14
@@ -414,7 +414,9 @@ class Origins:
         fed = self._of_fed(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = [thing.cls for thing in self.resolver.of(node.value, function) if isinstance(thing, Instance)]
+        classes = [
+            referent.cls for referent in self.resolver.of(node.value, function) if isinstance(referent, Instance)
+        ]
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -430,14 +432,14 @@ class Origins:
         """The origin of what an object of the project says of the values it was fed; None for other objects."""
         if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        things = self.resolver.of(node, function)
-        if not any(isinstance(thing, Instance) and self._is_fed(thing.cls) for thing in things):
+        referents = self.resolver.of(node, function)
+        if not any(isinstance(referent, Instance) and self._is_fed(referent.cls) for referent in referents):
             return None
         key = (node, "fed")
         if key in self.active:
             return None
         self.active.add(key)
-        sources = [item for item in self.meters.fed(node, function) if isinstance(item, Value)]
+        sources = [item for item in self.meters.fed(node, function) if isinstance(item, ReportedValue)]
         origins = [self.of(value.source, value.function, depth) for value in sources]
         self.active.discard(key)
         if not origins:
@@ -581,8 +583,8 @@ class Origins:
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
-        things = self.resolver.of(node.func, self.nodes.function_of(node))
-        return any(isinstance(thing, Type | Routine | Instance) for thing in things)
+        referents = self.resolver.of(node.func, self.nodes.function_of(node))
+        return any(isinstance(referent, ClassRef | FunctionRef | Instance) for referent in referents)
 
     def _of_writing(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
         """The origin of a text that a library makes: that of a duration stays one."""

@@ -11,7 +11,7 @@ from deviate.model import TapForm
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ReportedValue:
     """A value in a message.
 
     Attributes:
@@ -37,7 +37,7 @@ class Value:
     is_tappable: bool = True
 
 
-Item = str | Value
+MessageItem = str | ReportedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Starred:
     node: cst.BaseExpression
 
 
-Given = Argument | Stars | str
+Substitute = Argument | Stars | str
 """What a parameter or loop variable stands for: an expression elsewhere, or a text (a keyword used as a key)."""
 
 
@@ -67,18 +67,20 @@ class Scene:
         calls: the calls on that way, each with the function it is written in.
     """
 
-    substitutes: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
+    substitutes: Mapping[tuple[Function, str], Substitute] = field(default_factory=dict)
     calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
 
-    def get(self, function: Function, name: str) -> Given | None:
+    def get(self, function: Function, name: str) -> Substitute | None:
         return self.substitutes.get((function, name))
 
-    def extended(self, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+    def extended(self, more: Mapping[tuple[Function, str], Substitute]) -> "Scene":
         return Scene({**self.substitutes, **more}, self.calls)
 
-    def through(self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+    def through(
+        self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Substitute]
+    ) -> "Scene":
         """The scene with what one call more gives."""
         return Scene({**self.substitutes, **more}, (*self.calls, (call, function)))
 
 
-PLAIN = Scene()
+EMPTY_SCENE = Scene()
