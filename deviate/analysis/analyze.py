@@ -23,7 +23,7 @@ from deviate.analysis.metrics.naming import give_names
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.metrics.titles import wanted
-from deviate.analysis.resolve.calls import CallGraph, Way
+from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.identifier_words import direction_of, words
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
@@ -58,7 +58,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         script: the entry script.
         root: the project folder; files are named relative to it.
         shared: files and spans of sites that other scripts of the run come to as well: what this script reports there
-            is told by its label and by the way there, even where the script has no other.
+            is told apart by its label and its call path, even where the script has no other.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
@@ -111,20 +111,20 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
     sites: list[Site] = []
     metrics: list[_Found] = []
     rejected: list[Rejected] = []
-    ways: list[Way] = []
+    call_paths: list[CallPath] = []
     for item in judged:
         node = item.candidate.value.node
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
         reached = reach(node, () if is_drawn else outer, graph)
-        ways += graph.ways(node)
+        call_paths += graph.call_paths(node)
         objection = item.decision.objection
         if objection is None or objection.cause is RejectionReason.UNMARKED:
             objection = reached.objection or objection
         site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
         if is_drawn and objection is None:
-            metrics.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
+            metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
-            item_contexts = contexts(item, reached.ways, outer, graph, is_shared=(site.file, site.span) in shared)
+            item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
             if all(context.label is None for context in item_contexts) and not tells_keys(
                 site.label, item.candidate, graph
             ):
@@ -137,7 +137,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         if objection is not None:
             rejected.append(_rejected(item.candidate, objection, site.id if site else None))
     metrics = _without_repeats(metrics, rejected, graph)
-    loops = _loops(trainings, ways, graph)
+    loops = _loops(trainings, call_paths, graph)
     survey = Survey(graph)
     hazards, side_effects = (
         find_hazards(survey),
@@ -175,8 +175,8 @@ def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: Cal
 def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
-        ways = graph.ways(item.candidate.value.node)
-        for loop in {loop for node in _nodes_on(ways) for loop in graph.nodes.loops_around(node)}:
+        call_paths = graph.call_paths(item.candidate.value.node)
+        for loop in {loop for node in _nodes_on(call_paths) for loop in graph.nodes.loops_around(node)}:
             inside.setdefault(loop, []).append(item)
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
@@ -189,9 +189,9 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     return LoopFinder(graph, reported).find()
 
 
-def _nodes_on(ways: Iterable[Way]) -> Collection[cst.CSTNode]:
-    """The nodes of the frames of all ways, each once; most ways share most of theirs."""
-    return {id(frame.node): frame.node for way in ways for frame in way}.values()
+def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:
+    """The nodes of the frames of all call paths, each once; most call paths share most of theirs."""
+    return {id(frame.node): frame.node for call_path in call_paths for frame in call_path}.values()
 
 
 def _is_tappable(item: Judged) -> bool:
@@ -227,8 +227,8 @@ def _without_label(site: Site) -> Site:
     return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
-def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loop, ...]:
-    """The main loop, what else may be it, and all loops on the ways to sites and around the main loop, in source order.
+def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
+    """The main loop, what else may be it, and all loops on the call paths to sites and around it, in source order.
 
     Calls that start a managed loop are listed for the main loop alone: frameworks count the steps of the others.
     """
@@ -241,7 +241,7 @@ def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loo
             evidence[training.node] = training.evidence
     if main is not None:
         nodes.update(dict.fromkeys(graph.nodes.loops_around(main.node)))
-    for node in _nodes_on(ways):
+    for node in _nodes_on(call_paths):
         nodes.update(dict.fromkeys(graph.nodes.loops_around(node)))
     order = {file: number for number, file in enumerate(graph.project.files())}
 

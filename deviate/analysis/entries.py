@@ -182,26 +182,26 @@ class _Project:
     def _find(self, target: str, user: str) -> str | None:
         """The file of a dotted name: beside its user, else where the end of its path fits and is nearest."""
         stripped = target.lstrip(".")
-        way = stripped.replace(".", "/")
+        stem = stripped.replace(".", "/")
         above = posixpath.dirname(user)
         dots = len(target) - len(stripped)
         if dots:
             for _ in range(dots - 1):
                 above = posixpath.dirname(above)
-            return self._at(posixpath.join(above, way))
-        return self._at(posixpath.join(above, way)) or self.by_end.get(way)
+            return self._at(posixpath.join(above, stem))
+        return self._at(posixpath.join(above, stem)) or self.by_end.get(stem)
 
-    def _at(self, way: str) -> str | None:
-        names = (f"{way}.py", posixpath.join(way, "__init__.py"))
+    def _at(self, stem: str) -> str | None:
+        names = (f"{stem}.py", posixpath.join(stem, "__init__.py"))
         return next((name for name in names if name in self.signs), None)
 
 
 def _ends(name: str) -> Iterator[str]:
     """The ways by which a file can be imported, from whatever folder the search begins: a/b, b for a/b.py."""
-    way = name.removesuffix(".py").removesuffix("/__init__")
-    while way:
-        yield way
-        way = way.partition("/")[2]
+    stem = name.removesuffix(".py").removesuffix("/__init__")
+    while stem:
+        yield stem
+        stem = stem.partition("/")[2]
 
 
 def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:

@@ -38,7 +38,7 @@ def join(analyses: Sequence[Analysis]) -> Analysis:
     """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
 
     The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
-    tapped once; what each of them reports there is a metric of its own where its label or the way there tells.
+    tapped once; what each of them reports there is a metric of its own where its label or its call path tells.
     """
     joined, *rest = map(_told_apart, analyses) if len(analyses) > 1 else analyses
     joined = _without_paths(joined) if rest else joined

@@ -76,7 +76,7 @@ class Sets:
             return bool(arguments) and all(
                 argument is not None and self.is_set(argument[0], argument[1], depth) for argument in arguments
             )
-        is_plain = binding.how in ("assign", "add") and not binding.way
+        is_plain = binding.how in ("assign", "add") and not binding.position
         return is_plain and self.is_set(binding.value, scope, depth)
 
     # ------------------------------------------------------------ items
@@ -169,12 +169,14 @@ class Sets:
                 continue
             if binding.how == "for":
                 is_count = last_name(value.func) == "enumerate" if isinstance(value, cst.Call) else False
-                if is_count and binding.way[:1] == (0,):
+                if is_count and binding.position[:1] == (0,):
                     kinds.append("numbers")
-                elif not binding.way:
+                elif not binding.position:
                     kinds.append(self.items(value, function, depth))
             elif binding.how == "assign":
-                kinds.append(self.items(value, function, depth) if binding.way else self.kind(value, function, depth))
+                kinds.append(
+                    self.items(value, function, depth) if binding.position else self.kind(value, function, depth)
+                )
         return _joined(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
 

@@ -178,7 +178,7 @@ class Survey:
                 argument = edge.argument(name)
                 if argument is not None and isinstance(argument[0], cst.BaseExpression):
                     yield argument[0], argument[1]
-            is_plain = binding.how in ("assign", "parameter") and not binding.way
+            is_plain = binding.how in ("assign", "parameter") and not binding.position
             if is_plain and isinstance(binding.value, cst.BaseExpression):
                 yield binding.value, scope if binding.how == "assign" else scope.parent or scope
 

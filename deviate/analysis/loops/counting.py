@@ -93,7 +93,7 @@ def _gone_through(
     if isinstance(node, cst.Name):
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
-            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
                 yield from _gone_through(binding.value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):

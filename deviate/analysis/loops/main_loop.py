@@ -96,11 +96,11 @@ class LoopFinder:
 
     def find(self) -> Trainings:
         """The loops that train; each of the outer ones stands in no other one of them."""
-        loops = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.ways(loop)]
+        loops = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.call_paths(loop)]
         loops += [
             self._managed(call, function, framework)
             for call, function in self.graph.calls
-            if (framework := framework_of(call, self.graph)) is not None and self.graph.ways(call)
+            if (framework := framework_of(call, self.graph)) is not None and self.graph.call_paths(call)
         ]
         training = [loop for loop in loops if loop.score >= SURE] or [loop for loop in loops if loop.score >= LIKELY]
         training = [loop for loop in training if not _is_last_resort(loop)] or training
@@ -197,20 +197,20 @@ class LoopFinder:
         return outer.node in self._leading_to(inner.node)
 
     def _leading_to(self, node: cst.CSTNode) -> set[cst.CSTNode]:
-        """The loops around a node on any way to it, and the calls on it."""
+        """The loops around a node on any call path to it, and the calls on it."""
         if node not in self._around:
             nodes: set[cst.CSTNode] = set()
-            for way in self.graph.ways(node):
-                for frame in way:
+            for call_path in self.graph.call_paths(node):
+                for frame in call_path:
                     nodes.update(self.nodes.loops_around(frame.node))
                     nodes.add(frame.node)
             self._around[node] = nodes - {node}
         return self._around[node]
 
     def _passes(self, node: cst.CSTNode, outer: Training, inner: Training) -> bool:
-        """Whether a way leads to a node through one loop and not through another."""
-        for way in self.graph.ways(node):
-            around = {loop for frame in way for loop in (*self.nodes.loops_around(frame.node), frame.node)}
+        """Whether a call path leads to a node through one loop and not through another."""
+        for call_path in self.graph.call_paths(node):
+            around = {loop for frame in call_path for loop in (*self.nodes.loops_around(frame.node), frame.node)}
             if outer.node in around and inner.node not in around:
                 return True
         return False
@@ -224,9 +224,9 @@ class LoopFinder:
 
     def _builds(self, outer: Training, inner: Training) -> bool:
         """Whether each turn of a loop makes a model of its own, which another loop then trains."""
-        for way in self.graph.ways(inner.node):
+        for call_path in self.graph.call_paths(inner.node):
             is_begun = False
-            for frame in way:
+            for frame in call_path:
                 is_first = outer.node in self.nodes.loops_around(frame.node)
                 is_begun = is_begun or is_first
                 if is_begun and any(

@@ -69,13 +69,13 @@ class ContainerContents:
             if not isinstance(value, cst.BaseExpression):
                 continue
             where = self.nodes.function_of(value)
-            is_value_of_item = binding.how == "for" and binding.way == (1,)
+            is_value_of_item = binding.how == "for" and binding.position == (1,)
             if binding.how == "item":
                 yield _text(binding.key), value, where
-            elif is_value_of_item or (binding.how == "assign" and not binding.way):
+            elif is_value_of_item or (binding.how == "assign" and not binding.position):
                 yield from self.of(value, where, depth)
             elif binding.how == "assign":
-                for part, inside in self.resolver.unpacked_items(value, binding.way, where):
+                for part, inside in self.resolver.unpacked_items(value, binding.position, where):
                     yield from self.of(part, inside, depth)
 
     def _returned(self, call: cst.Call, function: Function, depth: int) -> Iterator[ContainerItem]:

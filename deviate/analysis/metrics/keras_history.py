@@ -265,7 +265,7 @@ class _Transformers:
                 text = constant_text(binding.key)
                 if binding.how == "item" and text is not None:
                     keys.append(text)
-                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
                     keys += self._returned(binding.value, function, depth - 1)
             return keys
         if isinstance(node, cst.Call):

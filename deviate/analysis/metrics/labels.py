@@ -34,19 +34,21 @@ def is_key(name: str, function: Function, graph: CallGraph) -> bool:
 
 def _mapping(binding: Binding) -> cst.BaseExpression | None:
     """The mapping over whose keys a loop variable goes."""
-    iterable, way = binding.value, binding.way
+    iterable, position = binding.value, binding.position
     while True:
         if isinstance(iterable, cst.Subscript):  # `list(metrics.items())[:-1]`
             iterable = iterable.value
         elif isinstance(iterable, cst.Call) and last_name(iterable.func) in SAME_ORDER and iterable.args:
-            way = way[1:] if last_name(iterable.func) == "enumerate" else way
+            position = position[1:] if last_name(iterable.func) == "enumerate" else position
             iterable = iterable.args[0].value
         else:
             break
     if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
         return None
     method = iterable.func.attr.value
-    return iterable.func.value if (method == "items" and way == (0,)) or (method == "keys" and not way) else None
+    return (
+        iterable.func.value if (method == "items" and position == (0,)) or (method == "keys" and not position) else None
+    )
 
 
 def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
@@ -88,13 +90,13 @@ def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6)
     for binding in bindings:
         if binding.how == "for" and isinstance(binding.value, cst.Tuple | cst.List):
             texts = [
-                constant_text(_part(item.value, binding.way))
+                constant_text(_part(item.value, binding.position))
                 for item in binding.value.elements
                 if isinstance(item, cst.Element)
             ]
             label_values += [text for text in texts if text is not None]
-        elif binding.how == "for" and isinstance(binding.value, cst.Call) and not binding.way[1:]:
-            label_values += _dict_keys(binding.value, binding.way, scope, graph)
+        elif binding.how == "for" and isinstance(binding.value, cst.Call) and not binding.position[1:]:
+            label_values += _dict_keys(binding.value, binding.position, scope, graph)
         elif binding.how == "parameter" and depth:
             for edge in graph.edges_into(scope):
                 label_values += _texts_given(edge.argument(name), scope, graph, depth)
@@ -113,20 +115,20 @@ def _texts_given(argument: Argument | None, callee: Function, graph: CallGraph, 
     return label_texts(node.value, caller, graph, depth - 1)
 
 
-def _part(node: cst.BaseExpression, way: tuple[int, ...]) -> cst.BaseExpression | None:
-    for number in way:
+def _part(node: cst.BaseExpression, position: tuple[int, ...]) -> cst.BaseExpression | None:
+    for number in position:
         if not isinstance(node, cst.Tuple | cst.List) or number >= len(node.elements):
             return None
         node = node.elements[number].value
     return node
 
 
-def _dict_keys(call: cst.Call, way: tuple[int, ...], scope: Function, graph: CallGraph) -> list[str]:
+def _dict_keys(call: cst.Call, position: tuple[int, ...], scope: Function, graph: CallGraph) -> list[str]:
     """Keys of a dict display that a loop goes through with `.items()` or `.keys()`."""
     if (
         not isinstance(call.func, cst.Attribute)
         or call.func.attr.value not in ("items", "keys")
-        or way not in ((), (0,))
+        or position not in ((), (0,))
     ):
         return []
     container: cst.CSTNode | None = call.func.value

@@ -112,11 +112,11 @@ def _not_found(
 
 
 def _with_loops(analysis: Analysis, node: cst.CSTNode, graph: CallGraph) -> tuple[Loop, ...]:
-    """The loops of the analysis, and those on the ways to a node that it lacks."""
+    """The loops of the analysis, and those on the call paths to a node that it lacks."""
     loops = list(analysis.loops)
     listed = {(loop.file, loop.span) for loop in loops}
-    for way in graph.ways(node):
-        for frame in way:
+    for call_path in graph.call_paths(node):
+        for frame in call_path:
             for loop in graph.nodes.loops_around(frame.node):
                 loop_record = loop_value(loop, len(loops), graph.nodes)
                 if loop_record is not None and (loop_record.file, loop_record.span) not in listed:

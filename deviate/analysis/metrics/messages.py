@@ -259,7 +259,11 @@ class MessageParser:
         _, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
-            if binding.how in {"assign", "add"} and not binding.way and isinstance(binding.value, cst.BaseExpression):
+            if (
+                binding.how in {"assign", "add"}
+                and not binding.position
+                and isinstance(binding.value, cst.BaseExpression)
+            ):
                 where = self.nodes.function_of(binding.node)
                 if holds_values(binding.value) and self.texts.is_text(binding.value, where):
                     items += self.take(binding.value, where, scene)
@@ -305,7 +309,7 @@ class MessageParser:
         items: list[MessageItem] = []
         for binding, where in scope.owner.attributes.get(node.attr.value, ()):
             value = binding.value
-            if binding.how not in {"assign", "add"} or binding.way or not isinstance(value, cst.BaseExpression):
+            if binding.how not in {"assign", "add"} or binding.position or not isinstance(value, cst.BaseExpression):
                 continue
             if holds_values(value) and self.texts.is_text(value, where):
                 items += self.take(value, where, scene)

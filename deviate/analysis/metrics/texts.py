@@ -62,7 +62,7 @@ class Texts:
         """The template with the most fields of those that a variable is given, if it has the fields of all others."""
         templates = []
         for binding in bindings:
-            if binding.how != "assign" or binding.way or not isinstance(binding.value, cst.BaseExpression):
+            if binding.how != "assign" or binding.position or not isinstance(binding.value, cst.BaseExpression):
                 return None
             templates.append(self.template(binding.value, self.nodes.function_of(binding.value), depth - 3))
         known_templates = [text for text in templates if text is not None]
@@ -124,7 +124,7 @@ class Texts:
 
     def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
         _, bindings = self.resolver.find(node.value, function)
-        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.way]
+        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.position]
         return any(
             self.is_text(value, self.nodes.function_of(value), depth - 3)
             for value in values

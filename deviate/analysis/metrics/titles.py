@@ -128,10 +128,10 @@ def _neighbours(metrics: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int
     latest: dict[object, int] = {}
     for number, (judged, context) in enumerate(metrics):
         candidate = judged.candidate
-        way = (context.path, context.label, candidate.message, candidate.line)
-        if way in latest:
-            yield number, latest[way]
-        latest[way] = number
+        key = (context.path, context.label, candidate.message, candidate.line)
+        if key in latest:
+            yield number, latest[key]
+        latest[key] = number
 
 
 def _listed_name(candidate: Candidate, place: int | None) -> str:

@@ -75,7 +75,7 @@ class SuperRef:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One way into a function of the project.
+    """One call, or the like, by which a function of the project comes to run.
 
     Attributes:
         node: the call, import statement or decorator where the caller is left.

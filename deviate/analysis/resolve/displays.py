@@ -40,7 +40,7 @@ class Displays:
             return [(None, node.left, function), (None, node.right, function)]
         if isinstance(node, cst.Name) and depth:
             scope, bindings = self.resolver.find(node.value, function)
-            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
+            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.position]
             if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
                 items = self.display(assigned[0].value, scope, depth - 1)
                 return None if items is None else [*items, *self.updated(node.value, scope)]
@@ -95,7 +95,11 @@ class Displays:
         items: list[Placed] = []
         is_list = False
         for binding in bindings:
-            if binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
+            if (
+                binding.how in ("assign", "add")
+                and not binding.position
+                and isinstance(binding.value, cst.BaseExpression)
+            ):
                 inner = self.listed(binding.value, self.nodes.function_of(binding.node), depth - 1)
                 is_list = is_list or inner is not None
                 items += inner or []
@@ -118,7 +122,7 @@ class Displays:
             value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
             if (
                 not isinstance(value, cst.BaseExpression)
-                or bindings[0].way
+                or bindings[0].position
                 or next(self._added(node.value, scope), None)
             ):
                 return []

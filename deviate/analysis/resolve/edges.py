@@ -64,7 +64,7 @@ class EdgeFinder:
         for call in function.calls:
             if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
                 callees += self._record(("called", call), self._called, call, function)
-        return callees + self._record(("other", function), self._other_ways, function)
+        return callees + self._record(("other", function), self._other_edges, function)
 
     def _record(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
         return self.resolver.computed(key, lambda: [self._keep(edge) for edge in find(*arguments)])
@@ -75,7 +75,7 @@ class EdgeFinder:
             self.resolver.edges.setdefault(edge.callee, []).append(edge)
         return edge.callee
 
-    def _other_ways(self, function: Function) -> Iterator[Edge]:
+    def _other_edges(self, function: Function) -> Iterator[Edge]:
         for context in function.contexts:
             yield from self._entered(context, function)
         for inner in function.module.functions:
@@ -219,7 +219,7 @@ class EdgeFinder:
                     if name not in HIDDEN:
                         yield FunctionRef(method, referent.cls)
 
-    # ------------------------------------------------------------ other ways in
+    # ------------------------------------------------------------ other edges
 
     def _entered(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
         for referent in self.resolver.of(context, function):

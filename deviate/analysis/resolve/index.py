@@ -31,7 +31,7 @@ class Binding:
         how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
             `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `other`.
         value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
-        way: position in the unpacked target, outermost first; empty for a plain target.
+        position: place in the unpacked target, outermost first; empty for a plain target.
         target: imported name; relative ones begin with dots.
         annotation: the declared type.
         key: of an item.
@@ -40,7 +40,7 @@ class Binding:
     how: str
     value: cst.CSTNode | None
     node: cst.CSTNode
-    way: tuple[int, ...] = ()
+    position: tuple[int, ...] = ()
     target: str = ""
     annotation: cst.BaseExpression | None = None
     key: cst.BaseExpression | None = None
@@ -358,7 +358,7 @@ class Module:
         match target:
             case cst.Tuple() | cst.List():
                 for number, part in enumerate(target.elements):
-                    inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
+                    inner = Binding(binding.how, binding.value, binding.node, (*binding.position, number))
                     self._bind_target(part.value, inner, function, around)
             case cst.Name():
                 self._bind(function, around, target.value, binding)
@@ -368,11 +368,11 @@ class Module:
                     owner = owner.parent  # a function inside a method sees its `self`
                 if owner.owner is not None and holder == owner.receiver:
                     owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
-                if not binding.way and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
+                if not binding.position and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
                     function.assigned.append((target, binding.value))
-            case cst.Attribute() if not binding.way and isinstance(binding.value, cst.BaseExpression):
+            case cst.Attribute() if not binding.position and isinstance(binding.value, cst.BaseExpression):
                 function.assigned.append((target, binding.value))
-            case cst.Subscript() if binding.how == "assign" and not binding.way and len(target.slice) == 1:
+            case cst.Subscript() if binding.how == "assign" and not binding.position and len(target.slice) == 1:
                 piece = target.slice[0].slice
                 key = piece.value if isinstance(piece, cst.Index) else None
                 item = Binding("item", binding.value, binding.node, key=key)

@@ -61,10 +61,10 @@ Substitute = Argument | Stars | str
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the parameters and loop variables on the way to a message stand for; by function and name.
+    """What the parameters and loop variables on the call path to a message stand for; by function and name.
 
     Attributes:
-        calls: the calls on that way, each with the function it is written in.
+        calls: the calls on that path, each with the function it is written in.
     """
 
     substitutes: Mapping[tuple[Function, str], Substitute] = field(default_factory=dict)

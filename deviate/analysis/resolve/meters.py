@@ -150,7 +150,7 @@ class Meters:
             elif not isinstance(value, cst.BaseExpression):
                 continue
             elif binding.how == "for":
-                for item, where in self.resolver.loop_items(value, binding.way, scope):
+                for item, where in self.resolver.loop_items(value, binding.position, scope):
                     yield from self._homes(item, where, depth - 1)
             elif binding.how == "assign" and isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
                 yield from self._homes(value, scope, depth - 1)
@@ -167,7 +167,7 @@ class Meters:
         for function in self.graph.functions:
             for name, bindings in function.bindings.items():
                 for binding in bindings:
-                    if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.way:
+                    if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
                         values = self.resolver.of(binding.value, function)
                         if any(
                             isinstance(instance, Instance) and cls in self.resolver.order(instance.cls)[0]

@@ -313,17 +313,17 @@ class Origins:
         if binding.how == "add":
             return self._of_addition(name, binding, value, scope, depth, where)
         if binding.how == "assign":
-            return self._of_assignment(value, binding.way, scope, depth)
+            return self._of_assignment(value, binding.position, scope, depth)
         return UNKNOWN
 
-    def _of_assignment(self, value: cst.CSTNode, way: tuple[int, ...], scope: Function, depth: int) -> Origin:
-        while way and isinstance(value, cst.BaseExpression):
-            part = element(value, way[0])
+    def _of_assignment(self, value: cst.CSTNode, position: tuple[int, ...], scope: Function, depth: int) -> Origin:
+        while position and isinstance(value, cst.BaseExpression):
+            part = element(value, position[0])
             if part is None:
                 break
-            value, way = part, way[1:]
-        if way and isinstance(value, cst.Call):
-            returned = self._of_returned(value, scope, depth, way[0])
+            value, position = part, position[1:]
+        if position and isinstance(value, cst.Call):
+            returned = self._of_returned(value, scope, depth, position[0])
             if returned is not None:
                 return returned
         return self.of(value, scope, depth)
@@ -367,12 +367,12 @@ class Origins:
     def _of_loop_target(
         self, iterable: cst.CSTNode, binding: Binding, scope: Function, depth: int, where: int
     ) -> Origin:
-        way = binding.way
+        position = binding.position
         while isinstance(iterable, cst.Call) and last_name(iterable.func) in WRAPPINGS and iterable.args:
             iterable = iterable.args[0].value
         if isinstance(iterable, cst.Call):
             called = last_name(iterable.func)
-            is_first = not way or way[0] == 0
+            is_first = not position or position[0] == 0
             if called in ENUMERATIONS and is_first:
                 return Origin(Reason.LOOP_COUNTER, where)
             if called in ("items", "keys") and isinstance(iterable.func, cst.Attribute) and is_first:
@@ -390,12 +390,12 @@ class Origins:
             return UNKNOWN
         members = [
             (value, function)
-            for value, function in self.resolver.loop_items(iterable, way, scope)
+            for value, function in self.resolver.loop_items(iterable, position, scope)
             if isinstance(value, cst.BaseExpression)
         ]
         if members:
             return self.strongest(members, depth)
-        if isinstance(iterable, cst.Name | cst.Attribute | cst.Call) and not way:
+        if isinstance(iterable, cst.Name | cst.Attribute | cst.Call) and not position:
             whole = self.of(iterable, scope, depth)
             return whole if whole.kind in ("rate", "setting", "duration") else UNKNOWN
         return UNKNOWN
@@ -684,7 +684,7 @@ def _items(node: cst.Tuple | cst.List | cst.Set) -> list[cst.BaseExpression]:
 
 def _is_list(binding: Binding) -> bool:
     value = binding.value
-    for number in binding.way:
+    for number in binding.position:
         value = element(value, number) if isinstance(value, cst.BaseExpression) else None
     is_made = isinstance(value, cst.Call) and last_name(value.func) in LISTS
     return is_made or isinstance(value, cst.List | cst.Dict)

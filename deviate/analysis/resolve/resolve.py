@@ -51,7 +51,7 @@ class Resolver:
     """Resolves expressions. What a parameter stands for follows from the edges known so far.
 
     Attributes:
-        edges: the ways into each function; the call graph adds to them.
+        edges: those into each function; the call graph adds to them.
         made: classes that some reached call makes instances of.
         active: what is being answered right now, so that no question waits for itself.
     """
@@ -137,7 +137,7 @@ class Resolver:
     def leave(self, key: object) -> None:
         self.active.pop(key, None)
 
-    def ways_into(self, function: Function) -> tuple[Edge, ...]:
+    def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
 
@@ -373,17 +373,19 @@ class Resolver:
             return ()
         where = self.project.nodes.function_of(value)
         if binding.how == "for":
-            return self._of_items(self.loop_items(value, binding.way, where))
+            return self._of_items(self.loop_items(value, binding.position, where))
         if binding.how == "assign":
-            return self._of_assignment(value, binding.way, where)
+            return self._of_assignment(value, binding.position, where)
         if binding.how == "with":
             return self._of_context(value, where)
         return ()
 
-    def _of_assignment(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> Iterable[Value]:
-        if not way:
+    def _of_assignment(
+        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
+    ) -> Iterable[Value]:
+        if not position:
             return self.of(value, function)
-        return self._of_items(self.unpacked_items(value, way, function))
+        return self._of_items(self.unpacked_items(value, position, function))
 
     def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
         return [referent for item in items for referent in self.item(item)]
@@ -430,7 +432,7 @@ class Resolver:
             for cls in self.derived(function.owner):
                 yield ClassRef(cls) if is_class else Instance(cls)
             return
-        for edge in self.ask(self.ways_into, function):
+        for edge in self.ask(self.edges_into, function):
             argument = edge.argument(name)
             if argument is not None:
                 yield from self.item(argument)
@@ -571,37 +573,41 @@ class Resolver:
         for item in self._items_with_key(node.value, key, function):
             yield from self.item(item)
 
-    def loop_items(self, node: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+    def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """What the target of a loop over a container stands for."""
         if isinstance(node, cst.Call):
             name, arguments = last_name(node.func), positional(node)
             if name == "enumerate" and arguments:
-                return self.loop_items(arguments[0], way[1:], function) if way[:1] == (1,) else []
-            if name == "zip" and way and way[0] < len(arguments):
-                return self.loop_items(arguments[way[0]], way[1:], function)
+                return self.loop_items(arguments[0], position[1:], function) if position[:1] == (1,) else []
+            if name == "zip" and position and position[0] < len(arguments):
+                return self.loop_items(arguments[position[0]], position[1:], function)
             if name in SAME_ITEMS and arguments:
-                return self.loop_items(arguments[0], way, function)
+                return self.loop_items(arguments[0], position, function)
             if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not arguments:
-                if name == "items" and way[:1] != (1,):
+                if name == "items" and position[:1] != (1,):
                     return []
                 inside = self.items(node.func.value, function)
-                return self._unpack_each(inside, way[1:] if name == "items" else way)
-        return self._unpack_each(self.items(node, function), way)
+                return self._unpack_each(inside, position[1:] if name == "items" else position)
+        return self._unpack_each(self.items(node, function), position)
 
-    def unpacked_items(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+    def unpacked_items(
+        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
+    ) -> list[Argument]:
         """The part of a value that an unpacking target takes."""
-        item = element(value, way[0])
+        item = element(value, position[0])
         if item is not None:
-            return self.unpacked_items(item, way[1:], function) if way[1:] else [(item, function)]
+            return self.unpacked_items(item, position[1:], function) if position[1:] else [(item, function)]
         if not isinstance(value, cst.Call):
-            return self._unpack_each(self.items(value, function)[way[0] :][:1], way[1:])
+            return self._unpack_each(self.items(value, function)[position[0] :][:1], position[1:])
         items: list[Argument] = []
         for callee in self.functions(value.func, function):
             for returned in callee.function.returns:
-                items += self.unpacked_items(returned, way, callee.function) if isinstance(returned, cst.Tuple) else []
+                items += (
+                    self.unpacked_items(returned, position, callee.function) if isinstance(returned, cst.Tuple) else []
+                )
         arguments = positional(value)
-        if not items and way[0] < len(arguments) and len(arguments) > 1 and self.qualified(value.func, function):
-            return [(arguments[way[0]], function)]  # accelerator.prepare(model, optimizer) and the like
+        if not items and position[0] < len(arguments) and len(arguments) > 1 and self.qualified(value.func, function):
+            return [(arguments[position[0]], function)]  # accelerator.prepare(model, optimizer) and the like
         return items
 
     def _enter_container(self, node: cst.CSTNode) -> bool:
@@ -613,14 +619,14 @@ class Resolver:
     def _leave_container(self, node: cst.CSTNode) -> None:
         del self._open_containers[node]
 
-    def _unpack_each(self, items: list[Argument], way: tuple[int, ...]) -> list[Argument]:
-        if not way:
+    def _unpack_each(self, items: list[Argument], position: tuple[int, ...]) -> list[Argument]:
+        if not position:
             return items
         return [
             part
             for node, function in items
             if isinstance(node, cst.BaseExpression)
-            for part in self.unpacked_items(node, way, function)
+            for part in self.unpacked_items(node, position, function)
         ]
 
     def _container_items(self, container: Container) -> list[Argument]:
@@ -652,7 +658,7 @@ class Resolver:
     def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
         """What the calls of a function give to its `*values` or `**options`."""
         items: list[Argument] = []
-        for edge in self.ask(self.ways_into, function):
+        for edge in self.ask(self.edges_into, function):
             items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
         return items
 
