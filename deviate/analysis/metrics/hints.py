@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Edge
-from deviate.analysis.resolve.calls import CallGraph, Frame, CallPath
+from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, words
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers
 from deviate.model.metric_vocabulary import listed
