@@ -17,8 +17,8 @@ BARRIERS = (cst.FunctionDef, cst.Lambda, cst.CompFor)
 def find_repeats(metrics: Sequence[tuple[Judged, Context]], wanted: Sequence[Wanted], nodes: Nodes) -> dict[int, int]:
     """Number of each metric that repeats an earlier one, and the number of that one.
 
-    Both report the same local variable on one call path and under the same words, the second one whenever the
-    first was reported, and nothing gives the variable another value in between. So the two would always have the same score: as
+    Both report the same local variable on one call path and under the same words, the second one whenever the first was
+    reported, and nothing gives the variable another value in between. So the two would always have the same score: as
     two metrics they would leave open which of them decides, and count twice where p-values are adjusted.
     """
     repeats: dict[int, int] = {}
