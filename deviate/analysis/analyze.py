@@ -23,7 +23,7 @@ from deviate.analysis.metrics.naming import give_names
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.metrics.titles import wanted
-from deviate.analysis.resolve.calls import CallGraph, Way
+from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.identifier_words import direction_of, words
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
@@ -58,7 +58,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         script: the entry script.
         root: the project folder; files are named relative to it.
         shared: files and spans of sites that other scripts of the run come to as well: what this script reports there
-            is told by its label and by the way there, even where the script has no other.
+            is told apart by its label and its call path, even where the script has no other.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
@@ -109,33 +109,35 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
     trainings = _trainings(graph, judged)
     outer = trainings.outer
     sites: list[Site] = []
-    found: list[_Found] = []
+    metrics: list[_Found] = []
     rejected: list[Rejected] = []
-    ways: list[Way] = []
+    call_paths: list[CallPath] = []
     for item in judged:
         node = item.candidate.value.node
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
         reached = reach(node, () if is_drawn else outer, graph)
-        ways += graph.ways(node)
+        call_paths += graph.call_paths(node)
         objection = item.decision.objection
         if objection is None or objection.cause is RejectionReason.UNMARKED:
             objection = reached.objection or objection
         site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
         if is_drawn and objection is None:
-            found.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
+            metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
-            told = contexts(item, reached.ways, outer, graph, is_shared=(site.file, site.span) in shared)
-            if all(context.label is None for context in told) and not tells_keys(site.label, item.candidate, graph):
+            item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
+            if all(context.label is None for context in item_contexts) and not tells_keys(
+                site.label, item.candidate, graph
+            ):
                 site = _without_label(site)
-            found += [_Found(item, site.id, context) for context in told]
+            metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
             site = _without_label(site)
         if site is not None:
             sites.append(site)
         if objection is not None:
             rejected.append(_rejected(item.candidate, objection, site.id if site else None))
-    found = _without_repeats(found, rejected, graph)
-    loops = _loops(trainings, ways, graph)
+    metrics = _without_repeats(metrics, rejected, graph)
+    loops = _loops(trainings, call_paths, graph)
     survey = Survey(graph)
     hazards, side_effects = (
         find_hazards(survey),
@@ -146,7 +148,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=_metrics(found, outer, graph),
+        metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
         seeds=seed_calls(graph),
@@ -159,22 +161,22 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
     )
 
 
-def _without_repeats(found: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
+def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
     """The metrics that say something new; the others are added to the rejected values."""
-    told = [(item.judged, item.context) for item in found]
-    repeats = find_repeats(told, wanted(told), graph.nodes)
+    pairs = [(item.judged, item.context) for item in metrics]
+    repeats = find_repeats(pairs, wanted(pairs), graph.nodes)
     for number, earlier in repeats.items():
-        item, first = found[number].judged.candidate, found[earlier].judged.candidate
+        item, first = metrics[number].judged.candidate, metrics[earlier].judged.candidate
         objection = Objection(RejectionReason.REPEAT, f"{first.sink} reports at line {first.line}")
-        rejected.append(_rejected(item, objection, found[number].site))
-    return [item for number, item in enumerate(found) if number not in repeats]
+        rejected.append(_rejected(item, objection, metrics[number].site))
+    return [item for number, item in enumerate(metrics) if number not in repeats]
 
 
 def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
-        ways = graph.ways(item.candidate.value.node)
-        for loop in {loop for node in _nodes_on(ways) for loop in graph.nodes.loops_around(node)}:
+        call_paths = graph.call_paths(item.candidate.value.node)
+        for loop in {loop for node in _nodes_on(call_paths) for loop in graph.nodes.loops_around(node)}:
             inside.setdefault(loop, []).append(item)
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
@@ -187,9 +189,9 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     return LoopFinder(graph, reported).find()
 
 
-def _nodes_on(ways: Iterable[Way]) -> Collection[cst.CSTNode]:
-    """The nodes of the frames of all ways, each once; most ways share most of theirs."""
-    return {id(frame.node): frame.node for way in ways for frame in way}.values()
+def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:
+    """The nodes of the frames of all call paths, each once; most call paths share most of theirs."""
+    return {id(frame.node): frame.node for call_path in call_paths for frame in call_path}.values()
 
 
 def _is_tappable(item: Judged) -> bool:
@@ -225,8 +227,8 @@ def _without_label(site: Site) -> Site:
     return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
-def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loop, ...]:
-    """The main loop, what else may be it, and all loops on the ways to sites and around the main loop, in source order.
+def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
+    """The main loop, what else may be it, and all loops on the call paths to sites and around it, in source order.
 
     Calls that start a managed loop are listed for the main loop alone: frameworks count the steps of the others.
     """
@@ -239,7 +241,7 @@ def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loo
             evidence[training.node] = training.evidence
     if main is not None:
         nodes.update(dict.fromkeys(graph.nodes.loops_around(main.node)))
-    for node in _nodes_on(ways):
+    for node in _nodes_on(call_paths):
         nodes.update(dict.fromkeys(graph.nodes.loops_around(node)))
     order = {file: number for number, file in enumerate(graph.project.files())}
 
@@ -250,22 +252,24 @@ def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loo
     loops: list[Loop] = []
     for node in sorted(nodes, key=place):
         is_main = main is not None and node is main.node
-        made = loop_value(node, len(loops), graph.nodes, is_main=is_main, evidence=evidence.get(node, ()))
-        if made is not None:
-            loops.append(made)
+        loop = loop_value(node, len(loops), graph.nodes, is_main=is_main, evidence=evidence.get(node, ()))
+        if loop is not None:
+            loops.append(loop)
     return tuple(loops)
 
 
 def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGraph) -> tuple[Loop, ...]:
     """What else may be meant as the main loop, best first; the listed loops where they are listed."""
     listed = {(loop.file, loop.span): loop for loop in loops}
-    made = [loop_value(it.node, -1, graph.nodes, evidence=it.evidence) for it in trainings.alternatives]
-    return tuple(listed.get((loop.file, loop.span), loop) for loop in made if loop is not None)
+    alternatives = [
+        loop_value(training.node, -1, graph.nodes, evidence=training.evidence) for training in trainings.alternatives
+    ]
+    return tuple(listed.get((loop.file, loop.span), loop) for loop in alternatives if loop is not None)
 
 
-def _metrics(found: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
-    names = give_names(wanted([(item.judged, item.context) for item in found]))
-    metrics = [_metric(item, name) for item, name in zip(found, names, strict=True)]
+def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
+    names = give_names(wanted([(item.judged, item.context) for item in unnamed]))
+    metrics = [_metric(item, name) for item, name in zip(unnamed, names, strict=True)]
     for training in trainings:
         metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
@@ -303,17 +307,17 @@ def reached_by(path: Sequence[Place]) -> str:
     return f"reached by the calls at lines {' → '.join(str(place.line) for place in path)}"
 
 
-def _managed_metrics(training: Training, taken: set[str], graph: CallGraph) -> list[Metric]:
+def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> list[Metric]:
     if training.framework is None or not isinstance(training.node, cst.Call):
         return []
     place = graph.nodes.place(training.node)
     evidence = history_evidence(training.framework)
     metrics = []
     for key in history_keys(training.node, training.framework, graph):
-        told = words(key)
-        role: Role = "time" if {"runtime", "second"} & set(told) else "quality"
-        direction = "max" if "second" in told else direction_of(told)
-        if key not in taken:
+        key_words = words(key)
+        role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
+        direction = "max" if "second" in key_words else direction_of(key_words)
+        if key not in names:
             metrics.append(Metric(-1, key, key, place.file, place.line, "history", role, direction, evidence, None))
     return metrics
 

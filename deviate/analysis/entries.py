@@ -74,8 +74,8 @@ def rank_scripts(folder: Path) -> Entries:
     files = project_files(folder)
     signs = {name: read_signs(folder / name) for name in files.scripts}
     project = _Project(signs)
-    told = _commands(folder, files)
-    entries = [project.judge(name, told.get(name, "")) for name in files.scripts]
+    commands = _commands(folder, files)
+    entries = [project.judge(name, commands.get(name, "")) for name in files.scripts]
     likely = sorted((entry for entry in entries if entry.score > 0), key=lambda entry: (-entry.score, entry.file))
     return Entries(folder, tuple(likely), files.notebooks, len(files.scripts))
 
@@ -95,7 +95,7 @@ class _Project:
             for other in used:
                 self.users[other].append(name)
 
-    def judge(self, name: str, told: str) -> Entry:
+    def judge(self, name: str, command: str) -> Entry:
         """All that speaks for a file and against it.
 
         Args:
@@ -104,8 +104,8 @@ class _Project:
         signs = self.signs[name]
         points = [*self._for_training(name), *self._for_a_start(name), *self._against(name)]
         trains = any(value > 0 for value, _ in self._for_training(name))
-        if told and (trains or not _named_otherwise(name)):
-            points.append((2.0, f"run by a command in {told}"))
+        if command and (trains or not _named_otherwise(name)):
+            points.append((2.0, f"run by a command in {command}"))
         if not trains and not _is_named_for_training(name):
             points.append((-4.0, "no training in sight"))
         if signs.error:
@@ -119,20 +119,20 @@ class _Project:
         if signs.training:
             yield 4.0, f"calls {', '.join(signs.training[:3])}"
         else:
-            found = self._trains_through(name)
-            if found is not None:
-                hops, where = found
+            training = self._trains_through(name)
+            if training is not None:
+                hops, where = training
                 yield 3.5 - 0.5 * hops, f"trains through {where}"
         if signs.loop:
             yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
 
     def _trains_through(self, name: str) -> tuple[int, str] | None:
         """The nearest file that it imports and that trains, and how many imports away it is."""
-        seen, here = {name}, [name]
+        seen, users = {name}, [name]
         for hops in range(1, MOST_HOPS + 1):
-            here = sorted({used for user in here for used in self.uses[user]} - seen)
-            seen.update(here)
-            training = next((file for file in here if self.signs[file].training), None)
+            users = sorted({used for user in users for used in self.uses[user]} - seen)
+            seen.update(users)
+            training = next((file for file in users if self.signs[file].training), None)
             if training is not None:
                 return hops, training
         return None
@@ -162,8 +162,8 @@ class _Project:
         if signs.is_test:
             yield -4.0, "is a test"
         if users := self.users[name]:
-            shown = f"imported by {users[0]}" + (f" and {len(users) - 1} more" if len(users) > 1 else "")
-            yield (-0.25 if signs.has_guard else -2.5), shown
+            reason = f"imported by {users[0]}" + (f" and {len(users) - 1} more" if len(users) > 1 else "")
+            yield (-0.25 if signs.has_guard else -2.5), reason
         if _named_otherwise(name):
             yield -3.0, f"named {_base(name)}"
         folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *words(part))}
@@ -175,38 +175,38 @@ class _Project:
     def _used(self, name: str) -> Iterator[str]:
         """The files of the project that a file imports."""
         for target in self.signs[name].imports:
-            found = self._find(target, name)
-            if found is not None and found != name:
-                yield found
+            file = self._find(target, name)
+            if file is not None and file != name:
+                yield file
 
     def _find(self, target: str, user: str) -> str | None:
         """The file of a dotted name: beside its user, else where the end of its path fits and is nearest."""
         stripped = target.lstrip(".")
-        way = stripped.replace(".", "/")
+        stem = stripped.replace(".", "/")
         above = posixpath.dirname(user)
         dots = len(target) - len(stripped)
         if dots:
             for _ in range(dots - 1):
                 above = posixpath.dirname(above)
-            return self._at(posixpath.join(above, way))
-        return self._at(posixpath.join(above, way)) or self.by_end.get(way)
+            return self._at(posixpath.join(above, stem))
+        return self._at(posixpath.join(above, stem)) or self.by_end.get(stem)
 
-    def _at(self, way: str) -> str | None:
-        names = (f"{way}.py", posixpath.join(way, "__init__.py"))
+    def _at(self, stem: str) -> str | None:
+        names = (f"{stem}.py", posixpath.join(stem, "__init__.py"))
         return next((name for name in names if name in self.signs), None)
 
 
 def _ends(name: str) -> Iterator[str]:
     """The ways by which a file can be imported, from whatever folder the search begins: a/b, b for a/b.py."""
-    way = name.removesuffix(".py").removesuffix("/__init__")
-    while way:
-        yield way
-        way = way.partition("/")[2]
+    stem = name.removesuffix(".py").removesuffix("/__init__")
+    while stem:
+        yield stem
+        stem = stem.partition("/")[2]
 
 
 def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
     """Scripts that a document of the project tells how to run, each with the first document that does."""
-    told: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for document in files.documents:
         try:
             path = folder / document
@@ -214,17 +214,17 @@ def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
         except OSError:
             continue
         for match in COMMAND.finditer(text):
-            named = match["file"] or f"{match['module'].replace('.', '/')}.py"
-            for script in _meant(named.removeprefix("./"), document, files.scripts):
-                told.setdefault(script, document)
-    return told
+            file_name = match["file"] or f"{match['module'].replace('.', '/')}.py"
+            for script in _meant(file_name.removeprefix("./"), document, files.scripts):
+                commands.setdefault(script, document)
+    return commands
 
 
-def _meant(named: str, document: str, scripts: tuple[str, ...]) -> list[str]:
+def _meant(file_name: str, document: str, scripts: tuple[str, ...]) -> list[str]:
     """The script that a command means: seen from the folder, from the document, or by the end of its path."""
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), named))
-    exact = [script for script in scripts if script in (beside, named)]
-    return exact or [script for script in scripts if script.endswith(f"/{named}")][:1]
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), file_name))
+    exact = [script for script in scripts if script in (beside, file_name)]
+    return exact or [script for script in scripts if script.endswith(f"/{file_name}")][:1]
 
 
 def _base(name: str) -> str:
@@ -232,8 +232,10 @@ def _base(name: str) -> str:
 
 
 def _is_named_for_training(name: str) -> bool:
-    found = words(_base(name))
-    return any(TRAINING_NAME.fullmatch(word) for word in found) and not (found and found[0] in OTHER_NAMES)
+    name_words = words(_base(name))
+    return any(TRAINING_NAME.fullmatch(word) for word in name_words) and not (
+        name_words and name_words[0] in OTHER_NAMES
+    )
 
 
 def _named_otherwise(name: str) -> bool:

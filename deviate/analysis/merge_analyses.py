@@ -20,40 +20,45 @@ def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None =
     Raises:
         InputError: a script is missing, outside the project, or no Python.
     """
-    found = [analyze(script, root) for script in scripts]
-    places = [{(site.file, site.span) for site in it.sites} for it in found]
+    analyses = [analyze(script, root) for script in scripts]
+    places = [{(site.file, site.span) for site in analysis.sites} for analysis in analyses]
     shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
     if shared:  # `evaluate()` that training and evaluation call is two metrics
-        found = [analyze(script, root, shared=shared) for script in scripts]
-    found.sort(key=lambda it: (train is None or PurePosixPath(train).as_posix() != it.script, it.main_loop is None))
-    return join(found)
+        analyses = [analyze(script, root, shared=shared) for script in scripts]
+    analyses.sort(
+        key=lambda analysis: (
+            train is None or PurePosixPath(train).as_posix() != analysis.script,
+            analysis.main_loop is None,
+        )
+    )
+    return join(analyses)
 
 
 def join(analyses: Sequence[Analysis]) -> Analysis:
     """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
 
     The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
-    tapped once; what each of them reports there is a metric of its own where its label or the way there tells.
+    tapped once; what each of them reports there is a metric of its own where its label or its call path tells.
     """
-    joined, *others = map(_told_apart, analyses) if len(analyses) > 1 else analyses
-    joined = _without_paths(joined) if others else joined
-    for other in others:
+    joined, *rest = map(_told_apart, analyses) if len(analyses) > 1 else analyses
+    joined = _without_paths(joined) if rest else joined
+    for other in rest:
         joined = _with(joined, other)
     return joined
 
 
-def _told_apart(found: Analysis) -> Analysis:
+def _told_apart(analysis: Analysis) -> Analysis:
     """One script's metrics by what tells them from those of another: where the label alone does, it is in the name."""
-    n_of = collections.Counter(metric.site for metric in found.metrics)
-    names = {metric.name for metric in found.metrics}
+    n_of = collections.Counter(metric.site for metric in analysis.metrics)
+    names = {metric.name for metric in analysis.metrics}
     metrics = []
-    for metric in found.metrics:
+    for metric in analysis.metrics:
         label = words(metric.label or "")
         if label and n_of[metric.site] == 1 and not set(label) & set(words(metric.name)):
             name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
             metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
         metrics.append(metric)
-    return dataclasses.replace(found, metrics=tuple(metrics))
+    return dataclasses.replace(analysis, metrics=tuple(metrics))
 
 
 def _without_paths(first: Analysis) -> Analysis:
@@ -74,11 +79,11 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     site_ids: dict[int, int] = {}
     new_sites: list[Site] = []
     for site in other.sites:
-        known = sites.get(_place(site))
-        if known is None:
-            known = dataclasses.replace(site, id=_next(first.sites, new_sites))
-            new_sites.append(known)
-        site_ids[site.id] = known.id
+        site_there = sites.get(_place(site))
+        if site_there is None:
+            site_there = dataclasses.replace(site, id=_next(first.sites, new_sites))
+            new_sites.append(site_there)
+        site_ids[site.id] = site_there.id
     new_loops: list[Loop] = [
         dataclasses.replace(loop, id=number, is_main=False)
         for number, loop in enumerate(
@@ -91,7 +96,8 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     for metric in other.metrics:
         at = None if metric.site is None else site_ids[metric.site]
         if at in shared and any(
-            (it.site, it.label, it.path) == (at, metric.label, metric.path) for it in first.metrics
+            (metric_there.site, metric_there.label, metric_there.path) == (at, metric.label, metric.path)
+            for metric_there in first.metrics
         ):
             continue
         name = _free(metric.name, names, PurePosixPath(other.script).stem)
@@ -128,10 +134,10 @@ def _next(items: Sequence[Site] | Sequence[Metric], new: Sequence[Site] | Sequen
     return 1 + max(_last(items), _last(new))
 
 
-def _free(name: str, taken: set[str], script: str) -> str:
+def _free(name: str, names: set[str], script: str) -> str:
     """The name, or that with the script's before it, or that numbered: whichever is free first."""
-    if name not in taken:
+    if name not in names:
         return name
-    own = name if name.startswith(f"{script}_") else f"{script}_{name}"
-    numbered = (f"{own}_{number}" for number in itertools.count(2))
-    return next(it for it in itertools.chain((own,), numbered) if it not in taken)
+    prefixed = name if name.startswith(f"{script}_") else f"{script}_{name}"
+    numbered = (f"{prefixed}_{number}" for number in itertools.count(2))
+    return next(candidate for candidate in itertools.chain((prefixed,), numbered) if candidate not in names)

@@ -100,8 +100,8 @@ def read_signs(path: Path) -> Signs:
         tree = _parsed(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        told = f"is no valid Python 3{line}"
-        return replace(common, training=_spelled(text), loop=_loop(COUNTING.findall(text)), error=told)
+        reason = f"is no valid Python 3{line}"
+        return replace(common, training=_spelled(text), loop=_loop(COUNTING.findall(text)), error=reason)
     nodes = list(_telling_nodes(tree))
     return replace(
         common,
@@ -180,8 +180,8 @@ def _training_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def _loop(counters: Iterable[str]) -> str:
     """Word for the counter of a loop over epochs, else over steps; empty when there is neither."""
-    named = set(all_words(counters))
-    return "epoch" if named & EPOCHS else "step" if named & STEPS else ""
+    counter_words = set(all_words(counters))
+    return "epoch" if counter_words & EPOCHS else "step" if counter_words & STEPS else ""
 
 
 def _counters(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.model.metric_vocabulary import listed
 
@@ -33,7 +33,7 @@ FLASH = listed("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func 
 
 
 @hazard("attention", "kernels")
-def attention(survey: Survey) -> Iterator[Sighting]:
+def attention(survey: Survey) -> Iterator[HazardMatch]:
     for call in differentiated(survey, FUSED | LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
     for call in differentiated(survey, FLASH):

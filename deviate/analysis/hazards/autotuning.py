@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.model.metric_vocabulary import listed
 
@@ -33,7 +33,7 @@ SWITCHES = (
 
 
 @hazard("autotuning", "kernels")
-def autotuning(survey: Survey) -> Iterator[Sighting]:
+def autotuning(survey: Survey) -> Iterator[HazardMatch]:
     for name in SWITCHES:
         for target, value, _ in survey.set_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.seeds import SEEDERS
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.callables import CLOCKS
@@ -33,7 +33,7 @@ CHANGING = CLOCKS | listed(
 
 
 @hazard("changing-seed", "seeds")
-def changing_seed(survey: Survey) -> Iterator[Sighting]:
+def changing_seed(survey: Survey) -> Iterator[HazardMatch]:
     changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING)}
     for seeding in survey.in_order(SEEDERS) if changing else ():
         for argument in seeding.node.args:
@@ -46,8 +46,8 @@ def changing_seed(survey: Survey) -> Iterator[Sighting]:
             yield node, _message(call, "is taken for a seed")
 
 
-def _message(call: Called, what: str) -> str:
-    return f"{call.name.removeprefix('builtins.')}() {what}: it differs between runs"
+def _message(call: Called, subject: str) -> str:
+    return f"{call.name.removeprefix('builtins.')}() {subject}: it differs between runs"
 
 
 def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:

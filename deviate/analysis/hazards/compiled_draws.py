@@ -28,7 +28,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.names import draws_from
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import listed
 
@@ -37,14 +37,17 @@ SEEDING = ("numpy.random.seed", "random.seed")
 
 
 @hazard("compiled-draws", "seeds")
-def compiled_draws(survey: Survey) -> Iterator[Sighting]:
+def compiled_draws(survey: Survey) -> Iterator[HazardMatch]:
     if "numba" not in survey.graph.imported:
         return
     for function in survey.functions:
         node, around = function.node, function.parent
         if not isinstance(node, cst.FunctionDef) or around is None:
             continue
-        marks = [it.decorator.func if isinstance(it.decorator, cst.Call) else it.decorator for it in node.decorators]
+        marks = [
+            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+            for decorator in node.decorators
+        ]
         if not any(survey.resolver.qualified(mark, around) in COMPILING for mark in marks):
             continue
         called = [(call, survey.resolver.qualified(call.func, function) or "") for call in function.calls]

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.identifier_words import words
 from deviate.model.metric_vocabulary import listed
@@ -45,7 +45,7 @@ OTHERS = (
 
 
 @hazard("convolution", "kernels", is_told_once=True)
-def convolution(survey: Survey) -> Iterator[Sighting]:
+def convolution(survey: Survey) -> Iterator[HazardMatch]:
     for call in kernels(survey, TORCH, also="cudnn"):
         if not MERGING.intersection(words(call.function.name)):
             yield call.node, "cuDNN may take kernels that add in no fixed order"

@@ -17,7 +17,7 @@ with `warn_only` such operations "will throw a warning instead of an error".
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
 from deviate.model.metric_vocabulary import listed
@@ -27,15 +27,15 @@ SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
 @hazard("determinism-off", "kernels")
-def determinism_off(survey: Survey) -> Iterator[Sighting]:
+def determinism_off(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
             yield call.node, "deterministic kernels are switched off"
         elif is_true(call.argument(None, "warn_only")):
             yield call.node, "kernels without a deterministic version are used, with a warning"
     for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        asked = call.argument(0, "debug_mode")
-        if asked is not None and (constant_text(asked) in ("default", "warn") or constant_number(asked) in (0, 1)):
+        mode = call.argument(0, "debug_mode")
+        if mode is not None and (constant_text(mode) in ("default", "warn") or constant_number(mode) in (0, 1)):
             yield call.node, "kernels without a deterministic version are used"
     for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
         if is_false(value):

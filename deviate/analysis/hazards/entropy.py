@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.tree import last_name
@@ -39,7 +39,7 @@ NUMERIC = listed("int bytes fields time node")
 
 
 @hazard("entropy", "seeds")
-def entropy(survey: Survey) -> Iterator[Sighting]:
+def entropy(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(ALWAYS):
         yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
     for call in survey.calls(UNSEEDED):

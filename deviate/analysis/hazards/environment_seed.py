@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import dotted, keywords
 from deviate.model.metric_vocabulary import listed
@@ -31,24 +31,24 @@ LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzo
 
 
 @hazard("environment-seed", "seeds")
-def environment_seed(survey: Survey) -> Iterator[Sighting]:
-    made = list(survey.calls(MAKING))
-    if not made:
+def environment_seed(survey: Survey) -> Iterator[HazardMatch]:
+    environments = list(survey.calls(MAKING))
+    if not environments:
         return
     if not _is_seeded(survey):
-        for call in made:
+        for call in environments:
             yield call.node, "the environment is never seeded"
-    if not any("action_space" in dotted(call.node.func) for call in survey.named("seed")):
-        for call in survey.named("sample"):
+    if not any("action_space" in dotted(call.node.func) for call in survey.method_calls("seed")):
+        for call in survey.method_calls("sample"):
             if dotted(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
                 yield call.node, "the action space is never seeded, and has a generator of its own"
 
 
 def _is_seeded(survey: Survey) -> bool:
     names = [name for name in survey.names if name.startswith(LIBRARIES)]
-    methods = (call for name in ("reset", "seed", "set_seed") for call in survey.named(name))
-    own = [call for call in methods if call.name.startswith((".", *LIBRARIES))]
-    return any(_gives_seed(call) for call in (*own, *survey.calls(names)))
+    methods = (call for name in ("reset", "seed", "set_seed") for call in survey.method_calls(name))
+    seeding = [call for call in methods if call.name.startswith((".", *LIBRARIES))]
+    return any(_gives_seed(call) for call in (*seeding, *survey.calls(names)))
 
 
 def _is_sample(call: Called, survey: Survey) -> bool:

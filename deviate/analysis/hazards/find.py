@@ -14,7 +14,7 @@ def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
     """All hazards, in source order. A line has each kind once, and none where a comment says `# deviate: ignore`."""
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
-    found: dict[tuple[str, str, int], Hazard] = {}
+    hazards: dict[tuple[str, str, int], Hazard] = {}
     for kind in HAZARDS.values():
         seen = [
             Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message)
@@ -26,8 +26,8 @@ def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
         seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
         for hazard in seen:
             key = (kind.name, hazard.file, 0 if kind.is_told_once else hazard.line)
-            found.setdefault(key, hazard)
-    return tuple(sorted(found.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
+            hazards.setdefault(key, hazard)
+    return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
 
 
 def _is_unreached(node: cst.CSTNode, graph: CallGraph) -> bool:

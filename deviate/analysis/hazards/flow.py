@@ -45,13 +45,13 @@ class Flow:
         self._seen.clear()
         if is_aside(self.nodes.function_of(node)) or is_reported(node, self.nodes):
             return False
-        return self._used(node, is_set=is_set)
+        return self._matters_above(node, is_set=is_set)
 
-    def _used(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
+    def _matters_above(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
         parent = self.nodes.parents.get(node)
         match parent:
             case cst.Arg():
-                return self._given(parent, is_set=is_set)
+                return self._matters_in_call(parent, is_set=is_set)
             case cst.Attribute():
                 return self._method(parent, is_set=is_set)
             case cst.Subscript() if node is parent.value:
@@ -63,20 +63,20 @@ class Flow:
             case cst.CompFor():
                 return node is parent.iter and self._comprehension(parent)
             case cst.BinaryOperation() | cst.BooleanOperation() | cst.NamedExpr() | cst.Await():
-                return self._used(parent, is_set=is_set)
+                return self._matters_above(parent, is_set=is_set)
             case cst.IfExp():
-                return node is not parent.test and self._used(parent, is_set=is_set)
+                return node is not parent.test and self._matters_above(parent, is_set=is_set)
         # What becomes of a set itself is seen where its items are taken out.
         return not is_set and self._is_list_used(node, parent)
 
     def _is_list_used(self, node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
         match parent:
             case cst.Assign():
-                return any(self._kept(target.target) for target in parent.targets)
+                return any(self._matters_in_target(target.target) for target in parent.targets)
             case cst.AnnAssign() | cst.AugAssign():
-                return self._kept(parent.target)
-            case cst.WithItem(asname=cst.AsName() as named):
-                return self._kept(named.name)
+                return self._matters_in_target(parent.target)
+            case cst.WithItem(asname=cst.AsName() as alias):
+                return self._matters_in_target(alias.name)
             case cst.Return() | cst.Yield() | cst.From():
                 return self._returned(self.nodes.function_of(node))
             case cst.Element() | cst.DictElement() | cst.Lambda():
@@ -85,7 +85,7 @@ class Flow:
 
     # ------------------------------------------------------------ handed on
 
-    def _given(self, argument: cst.Arg, *, is_set: bool) -> bool:
+    def _matters_in_call(self, argument: cst.Arg, *, is_set: bool) -> bool:
         call = self.nodes.parents[argument]
         if not isinstance(call, cst.Call):
             return False
@@ -97,9 +97,9 @@ class Flow:
         if name in INDIFFERENT:
             return False
         if name in KEEPING:
-            return self._used(call)
+            return self._matters_above(call)
         if name in ADDING and isinstance(call.func, cst.Attribute):
-            return not is_set and self._kept(call.func.value)
+            return not is_set and self._matters_in_target(call.func.value)
         if is_set:
             return False
         return self._parameters(call, argument)
@@ -111,7 +111,7 @@ class Flow:
         """
         parent = self.nodes.parents.get(call)
         is_walk = isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk"
-        return is_walk and isinstance(parent, cst.Subscript) and self._used(parent)
+        return is_walk and isinstance(parent, cst.Subscript) and self._matters_above(parent)
 
     def _parameters(self, call: cst.Call, argument: cst.Arg) -> bool:
         """Whether the order counts in a function of the project; in one of a library it is taken to."""
@@ -123,10 +123,10 @@ class Flow:
             if argument.keyword is not None:
                 name = argument.keyword.value
             else:
-                given = positional(call)
-                place = given.index(argument.value) if argument.value in given else len(names)
+                arguments = positional(call)
+                place = arguments.index(argument.value) if argument.value in arguments else len(names)
                 name = names[place] if place < len(names) else ""
-            if name not in callee.function.parameters or self._named(name, callee.function):
+            if name not in callee.function.parameters or self._matters_in_variable(name, callee.function):
                 return True
         return False
 
@@ -135,33 +135,33 @@ class Flow:
         if not isinstance(call, cst.Call) or call.func is not attribute:
             return False
         name = attribute.attr.value
-        return name in PICKING or (name == "copy" and not is_set and self._used(call))
+        return name in PICKING or (name == "copy" and not is_set and self._matters_above(call))
 
     def _comprehension(self, clause: cst.CompFor) -> bool:
         outer: cst.CSTNode = clause
         while not isinstance(outer, COMPREHENSIONS):
             outer = self.nodes.parents[outer]
-        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._used(outer)
+        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._matters_above(outer)
 
     def _returned(self, function: Function) -> bool:
         edges = self.survey.graph.edges_into(function)
         if function in self._seen:
             return False
         self._seen.add(function)
-        return not edges or any(self._used(edge.node) for edge in edges if isinstance(edge.node, cst.Call))
+        return not edges or any(self._matters_above(edge.node) for edge in edges if isinstance(edge.node, cst.Call))
 
     # ------------------------------------------------------------ kept
 
-    def _kept(self, target: cst.CSTNode) -> bool:
+    def _matters_in_target(self, target: cst.CSTNode) -> bool:
         """Whether the order counts of what a name or attribute holds."""
         if isinstance(target, cst.Name):
             scope, _ = self.survey.resolver.find(target.value, self.nodes.function_of(target))
-            return self._named(target.value, scope)
+            return self._matters_in_variable(target.value, scope)
         if isinstance(target, cst.Attribute):
-            return self._held(target)
+            return self._matters_in_attribute(target)
         return True
 
-    def _named(self, name: str, scope: Function) -> bool:
+    def _matters_in_variable(self, name: str, scope: Function) -> bool:
         if (name, scope) in self._seen:
             return False
         self._seen.add((name, scope))
@@ -170,7 +170,7 @@ class Flow:
             return False
         return self._any_used([node for node in self._spelled(scope.node, name) if is_load(node, self.nodes)])
 
-    def _held(self, target: cst.Attribute) -> bool:
+    def _matters_in_attribute(self, target: cst.Attribute) -> bool:
         """The same of an attribute; one that its class never looks at is somebody else's to use."""
         name = dotted(target)
         owner = self._class_of(target)
@@ -180,7 +180,9 @@ class Flow:
         if owner is None:
             return True
         bound = owner.attributes.get(target.attr.value, ())
-        if any(isinstance(it.value, cst.Call) and last_name(it.value.func) in SORTING for it, _ in bound):
+        if any(
+            isinstance(binding.value, cst.Call) and last_name(binding.value.func) in SORTING for binding, _ in bound
+        ):
             return False
         family = [owner, *self._related(owner)]
         uses = [node for cls in family for node in self._spelled(cls.node, name)]
@@ -190,12 +192,12 @@ class Flow:
     def _spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
         """The places in a function or class where a name or an attribute is spelled like that."""
         if scope not in self._known:
-            found = self._known[scope] = {}
+            nodes_by_name = self._known[scope] = {}
             for node in walk(scope):
                 if type(node) is cst.Name:
-                    found.setdefault(node.value, []).append(node)
+                    nodes_by_name.setdefault(node.value, []).append(node)
                 elif type(node) is cst.Attribute:
-                    found.setdefault(dotted(node), []).append(node)
+                    nodes_by_name.setdefault(dotted(node), []).append(node)
         return self._known[scope].get(name, [])
 
     def _related(self, owner: Class) -> list[Class]:
@@ -213,7 +215,7 @@ class Flow:
     def _any_used(self, loads: Sequence[cst.CSTNode]) -> bool:
         if any(is_sorted(node, self.nodes) for node in loads):
             return False
-        return any(self._used(node) for node in loads)
+        return any(self._matters_above(node) for node in loads)
 
     def _class_of(self, target: cst.Attribute) -> Class | None:
         function: Function | None = self.nodes.function_of(target)
@@ -237,7 +239,7 @@ class Flow:
     def _turn(self, node: cst.CSTNode, counters: set[str]) -> bool:
         match node:
             case cst.Yield():
-                return self._used(node)
+                return self._matters_above(node)
             case cst.Return(value=cst.BaseExpression() as value):
                 return not is_constant(value)
             case cst.Call():
@@ -246,7 +248,7 @@ class Flow:
                 items = [target.target for target in node.targets if isinstance(target.target, cst.Subscript)]
                 return any(is_numbered(part, counters) for item in items for part in (*item.slice, node.value))
             case cst.AugAssign():
-                return not is_count(node.value) and self._kept(node.target)
+                return not is_count(node.value) and self._matters_in_target(node.target)
         return False
 
     def _effect(self, call: cst.Call) -> bool:
@@ -254,5 +256,5 @@ class Flow:
         if not isinstance(call.func, cst.Attribute):
             return False
         if name in ADDING:
-            return self._kept(call.func.value)
+            return self._matters_in_target(call.func.value)
         return name in WRITING or name in TRAINING

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.identifier_words import words
@@ -41,22 +41,22 @@ INDICES = listed("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
-def gather(survey: Survey) -> Iterator[Sighting]:
+def gather(survey: Survey) -> Iterator[HazardMatch]:
     if "torch" not in survey.graph.imported or "torch" in held_by_script(survey):
         return
-    scatters = "torch_scatter" in survey.graph.imported or any(survey.named(name) for name in SCATTERING)
+    scatters = "torch_scatter" in survey.graph.imported or any(survey.method_calls(name) for name in SCATTERING)
     for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, "the gradient of index_select adds in no fixed order on a GPU"
-    made = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
-    for taken in _taken([*made, *survey.calls(PARAMETERS)], survey):
-        yield taken, "the gradient of an index adds in no fixed order on several threads of a CPU"
+    tensors = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
+    for subscript in _subscripts_of([*tensors, *survey.calls(PARAMETERS)], survey):
+        yield subscript, "the gradient of an index adds in no fixed order on several threads of a CPU"
 
 
-def _taken(made: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
+def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
     """Where values are taken by a tensor of indices from what these calls make."""
     names: dict[cst.CSTNode, set[str]] = {}
-    for call in made:
+    for call in calls:
         statement = survey.nodes.parents.get(call.node)
         if isinstance(statement, cst.Assign):
             target, owner = statement.targets[0].target, call.function.owner

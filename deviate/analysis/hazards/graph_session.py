@@ -23,7 +23,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 
 SESSIONS = under(
@@ -34,7 +34,7 @@ SESSIONS = under(
 
 
 @hazard("graph-session", "timing", is_told_once=True)
-def graph_session(survey: Survey) -> Iterator[Sighting]:
+def graph_session(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
             yield call.node, "TensorFlow promises no determinism for sessions"

@@ -40,8 +40,8 @@ def differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
 
 def _has_gradient(call: Called, survey: Survey) -> bool:
     """Whether a function is called in a model or training step, and not of the data itself."""
-    given = positional(call.node)
-    of_data = bool(given) and not DATA.isdisjoint(words(" ".join(identifiers(given[0]))))
+    arguments = positional(call.node)
+    of_data = bool(arguments) and not DATA.isdisjoint(words(" ".join(identifiers(arguments[0]))))
     in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
     return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
 
@@ -60,19 +60,19 @@ def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
 
 def held_by_script(survey: Survey) -> frozenset[str]:
     """The frameworks (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
-    asked = (*_of_torch(survey), *_of_others(survey))
-    return frozenset(name for node, names in asked if not survey.is_conditional(node) for name in names)
+    requests = (*_of_torch(survey), *_of_others(survey))
+    return frozenset(name for node, names in requests if not survey.is_conditional(node) for name in names)
 
 
 def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
     for call in survey.calls(["torch.use_deterministic_algorithms", "torch.set_deterministic"]):
-        asked = call.argument(0, "mode", "d")
+        mode = call.argument(0, "mode", "d")
         warns = keywords(call.node).get("warn_only")
-        if is_true(asked) and not is_true(warns):
+        if is_true(mode) and not is_true(warns):
             yield call.node, ("torch",)
     for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        asked = call.argument(0, "debug_mode")
-        if asked is not None and (constant_text(asked) == "error" or constant_number(asked) == 2):
+        mode = call.argument(0, "debug_mode")
+        if mode is not None and (constant_text(mode) == "error" or constant_number(mode) == 2):
             yield call.node, ("torch",)
     for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
         if is_true(value):

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.tree import constant_text, walk
@@ -45,14 +45,14 @@ FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
 @hazard("loader-workers", "seeds")
-def loader_workers(survey: Survey) -> Iterator[Sighting]:
+def loader_workers(survey: Survey) -> Iterator[HazardMatch]:
     started = any(_names_start(call.argument(0, "method")) for call in survey.calls(STARTING))
     for call in survey.calls(LOADERS):
         if not _has_workers(call):
             continue
-        own = _own_generator(call, survey)
-        if own is not None and call.argument(None, "worker_init_fn") is None:
-            yield call.node, f"each worker draws from a copy of the data set's own generator, {own}"
+        generator = _own_generator(call, survey)
+        if generator is not None and call.argument(None, "worker_init_fn") is None:
+            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from generators that no variant holds"
     if {"keras", "tensorflow"} & survey.graph.imported:
@@ -68,27 +68,27 @@ def _names_start(node: cst.BaseExpression | None) -> bool:
 
 
 def _has_workers(call: Called) -> bool:
-    asked = call.argument(5, "num_workers")
-    return asked is not None and not (isinstance(asked, cst.Integer) and asked.value == "0")
+    n_workers = call.argument(5, "num_workers")
+    return n_workers is not None and not (isinstance(n_workers, cst.Integer) and n_workers.value == "0")
 
 
 def _own_generator(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that holds a generator from which its items are drawn."""
     data = call.argument(0, "dataset")
-    for thing in survey.resolver.of(data, call.function) if data is not None else ():
-        if not isinstance(thing, Instance):
+    for referent in survey.resolver.of(data, call.function) if data is not None else ():
+        if not isinstance(referent, Instance):
             continue
-        for cls in survey.resolver.order(thing.cls)[0]:
-            made = [
+        for cls in survey.resolver.order(referent.cls)[0]:
+            generators = [
                 name
                 for name, bound in cls.attributes.items()
                 for binding, function in bound
                 if isinstance(binding.value, cst.Call)
                 and survey.resolver.qualified(binding.value.func, function) in GENERATORS
             ]
-            method = survey.resolver.method(thing.cls, "__getitem__")
+            method = survey.resolver.method(referent.cls, "__getitem__")
             used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
-            for name in made:
+            for name in generators:
                 if name in used:
                     return name
     return None

@@ -49,7 +49,7 @@ def draws_from(name: str) -> str | None:
 
 def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
     """Draws from global generators when a node runs or what it stands for is called, in functions of the project."""
-    callees = [it.function for it in survey.resolver.functions(node, function)]
+    callees = [ref.function for ref in survey.resolver.functions(node, function)]
     for value, _ in survey.values(node, function):
         callees += survey.graph.callees(value) if isinstance(value, cst.Lambda) else ()
     for callee in dict.fromkeys(callees):

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import listed
 
@@ -30,7 +30,7 @@ MODES = listed("reflect replicate")
 
 
 @hazard("padding", "kernels")
-def padding(survey: Survey) -> Iterator[Sighting]:
+def padding(survey: Survey) -> Iterator[HazardMatch]:
     for call in differentiated(survey, LAYERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
     for call in differentiated(survey, ["torch.nn.functional.pad"]):

@@ -33,7 +33,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import draws_in
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import constant_number
 from deviate.model.metric_vocabulary import listed
@@ -51,7 +51,7 @@ MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 
 @hazard("parallel-draws", "timing")
-def parallel_draws(survey: Survey) -> Iterator[Sighting]:
+def parallel_draws(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(THREADS):
         yield from _seen(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED):
@@ -64,7 +64,7 @@ def parallel_draws(survey: Survey) -> Iterator[Sighting]:
                 yield from _seen(call, call.argument(0, "map_func"), survey, "parallel calls")
 
 
-def _seen(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[Sighting]:
+def _seen(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[HazardMatch]:
     draw = next(draws_in(task, called.function, survey), None) if task is not None else None
     if draw is not None:
         place = survey.nodes.place(draw.node)

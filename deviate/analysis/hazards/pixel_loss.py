@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import constant_number
 
@@ -30,7 +30,7 @@ LEFT_OUT = (250, 255)
 
 
 @hazard("pixel-loss", "kernels")
-def pixel_loss(survey: Survey) -> Iterator[Sighting]:
+def pixel_loss(survey: Survey) -> Iterator[HazardMatch]:
     message = "a loss for every pixel adds in no fixed order on a GPU"
     for call in kernels(survey, SPATIAL):
         yield call.node, message

@@ -22,7 +22,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.kernels import differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 
 FUNCTIONS = ("torch.nn.functional.",)
@@ -38,7 +38,7 @@ UNDOING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
 
 
 @hazard("pooling", "kernels")
-def pooling(survey: Survey) -> Iterator[Sighting]:
+def pooling(survey: Survey) -> Iterator[HazardMatch]:
     for call in differentiated(survey, AVERAGES):
         if not _is_mean(call):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import differentiated, held_by_script
 from deviate.analysis.hazards.names import under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 
 REGIONS = under(
@@ -32,7 +32,7 @@ REGIONS = under(
 
 
 @hazard("region-pooling", "kernels")
-def region_pooling(survey: Survey) -> Iterator[Sighting]:
+def region_pooling(survey: Survey) -> Iterator[HazardMatch]:
     if "torch" in held_by_script(survey):
         return
     for call in differentiated(survey, REGIONS):

@@ -23,10 +23,10 @@ GROUPS: dict[Group, str] = {
     "timing": "Results that depend on which work is done first",
 }
 
-Sighting = tuple[cst.CSTNode, str]
+HazardMatch = tuple[cst.CSTNode, str]
 """A place of a hazard, and what happens there: half a sentence."""
 
-Matcher = Callable[["Survey"], Iterator[Sighting]]
+Matcher = Callable[["Survey"], Iterator[HazardMatch]]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
 
 

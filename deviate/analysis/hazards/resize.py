@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import differentiated
 from deviate.analysis.hazards.names import KERAS, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import listed
 
@@ -36,7 +36,7 @@ MODES = listed("linear bilinear bicubic trilinear")
 
 
 @hazard("resize", "kernels")
-def resize(survey: Survey) -> Iterator[Sighting]:
+def resize(survey: Survey) -> Iterator[HazardMatch]:
     message = "the gradient of {} interpolation adds in no fixed order on a GPU"
     for call in differentiated(survey, BY_MODE):
         modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)

@@ -19,12 +19,12 @@ is floating point or complex".
 from collections.abc import Iterator
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 
 
 @hazard("running-sum", "kernels")
-def running_sum(survey: Survey) -> Iterator[Sighting]:
+def running_sum(survey: Survey) -> Iterator[HazardMatch]:
     if "torch" in held_by_script(survey):
         return
     for call in survey.methods(["cumsum"], ("torch.",)):

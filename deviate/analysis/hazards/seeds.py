@@ -10,7 +10,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Container, Outside
+from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
@@ -91,23 +91,23 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
     Args:
         name: the full name of what is called, empty where that is not known.
     """
-    last, named = last_name(call.func), keywords(call)
+    last, by_name = last_name(call.func), keywords(call)
     is_seeding = _says_that_it_seeds(last) or name in SEEDERS
-    seeds = {} if last in RECORDING else {key: value for key, value in named.items() if _is_seed(key, value)}
+    seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
         seeds |= dict(_parameters(call, function, graph))
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:
-        return ", ".join(graph.nodes.code(value) for value in [*positional(call), *named.values()])
+        return ", ".join(graph.nodes.code(value) for value in [*positional(call), *by_name.values()])
     return ", ".join(f"{key}={graph.nodes.code(value)}" for key, value in seeds.items())
 
 
 def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
     """The seeds in dicts that a call is given."""
     for value in [*positional(call), *keywords(call).values()]:
-        things = graph.resolver.of(value, function)
-        nodes = [thing.node for thing in things if isinstance(thing, Container)] or [value]
+        referents = graph.resolver.of(value, function)
+        nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
         for element in [element for node in nodes if isinstance(node, cst.Dict) for element in node.elements]:
             name = constant_text(element.key) if isinstance(element, cst.DictElement) else None
             if name is not None and _is_seed(name, element.value):
@@ -128,4 +128,4 @@ def _is_seed(name: str, value: cst.BaseExpression) -> bool:
 
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
     """Whether a function of the project is called: what it hands the seed to is listed."""
-    return any(not isinstance(thing, Outside) for thing in graph.resolver.of(call.func, function))
+    return any(not isinstance(referent, External) for referent in graph.resolver.of(call.func, function))

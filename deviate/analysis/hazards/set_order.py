@@ -23,7 +23,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.flow import Flow
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.sets import Sets
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
@@ -38,15 +38,15 @@ TAKING_METHODS = ("join", "pop", "extend")
 
 
 @hazard("set-order", "order")
-def set_order(survey: Survey) -> Iterator[Sighting]:
+def set_order(survey: Survey) -> Iterator[HazardMatch]:
     sets, flow = Sets(survey), Flow(survey)
-    for node, shown, function in _taken(survey):
+    for node, site, function in _iterated_sets(survey):
         is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)
         if is_shuffled and flow.matters(node, is_set=True):
-            yield shown, "the items come in an order that follows the hash seed of Python, or their addresses"
+            yield site, "the items come in an order that follows the hash seed of Python, or their addresses"
 
 
-def _taken(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
+def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
     """Expressions whose items are taken out, each with what is shown for it."""
     for function in survey.functions:
         seen: set[cst.CSTNode] = set()

@@ -64,17 +64,19 @@ class Sets:
         again = [value for _, value, _ in held if value is not None and _is_made_of(value, node)]
         if again and not any(part is node for value in again for part in walk(value)):
             return False
-        others = [it for it in held if it[1] not in again]
-        return bool(others) and all(
+        sources = [entry for entry in held if entry[1] not in again]
+        return bool(sources) and all(
             self.is_set(value, where, depth) if binding is None else self._binds_set(node, binding, where, depth)
-            for binding, value, where in others
+            for binding, value, where in sources
         )
 
     def _binds_set(self, node: cst.CSTNode, binding: Binding, scope: Function, depth: int) -> bool:
         if binding.how == "parameter":
-            given = [edge.argument(last_name(node)) for edge in self.survey.graph.edges_into(scope)]
-            return bool(given) and all(it is not None and self.is_set(it[0], it[1], depth) for it in given)
-        is_plain = binding.how in ("assign", "add") and not binding.way
+            arguments = [edge.argument(last_name(node)) for edge in self.survey.graph.edges_into(scope)]
+            return bool(arguments) and all(
+                argument is not None and self.is_set(argument[0], argument[1], depth) for argument in arguments
+            )
+        is_plain = binding.how in ("assign", "add") and not binding.position
         return is_plain and self.is_set(binding.value, scope, depth)
 
     # ------------------------------------------------------------ items
@@ -87,8 +89,8 @@ class Sets:
     def _is_called_number(self, node: cst.CSTNode) -> bool:
         for parent in self.survey.nodes.ancestors(node):
             if isinstance(parent, cst.Assign):
-                told = words(" ".join(last_name(target.target) for target in parent.targets))
-                return bool(NUMBERED.intersection(told))
+                name_words = words(" ".join(last_name(target.target) for target in parent.targets))
+                return bool(NUMBERED.intersection(name_words))
             if not isinstance(parent, cst.Arg | cst.Call):
                 return False
         return False
@@ -105,37 +107,37 @@ class Sets:
             case cst.Subscript():
                 return self.items(node.value, function, depth)
             case cst.Call():
-                return self._returned(node, function, depth)
+                return self._items_of_call(node, function, depth)
             case cst.Name() | cst.Attribute():
-                return self._named(node, function, depth)
+                return self._items_of_name(node, function, depth)
         return None
 
-    def _returned(self, call: cst.Call, function: Function, depth: int) -> Items | None:
+    def _items_of_call(self, call: cst.Call, function: Function, depth: int) -> Items | None:
         name = last_name(call.func)
-        given = positional(call)
+        arguments = positional(call)
         if name in COUNTING or name in WRITING:
             return "numbers" if name in COUNTING else "texts"
-        if name == "map" and given:
-            return {"int": "numbers", "str": "texts"}.get(last_name(given[0]))  # type: ignore[return-value]
+        if name == "map" and arguments:
+            return {"int": "numbers", "str": "texts"}.get(last_name(arguments[0]))  # type: ignore[return-value]
         if name in PASSING or name in COMBINING:
             owner = [call.func.value] if isinstance(call.func, cst.Attribute) else []
-            return _joined([self.items(value, function, depth) for value in (*owner, *given)])
+            return _joined([self.items(value, function, depth) for value in (*owner, *arguments)])
         return None
 
-    def _named(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
-        told = words(last_name(node))
-        if _are_counted(told):
+    def _items_of_name(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
+        name_words = words(last_name(node))
+        if _are_counted(name_words):
             return "numbers"
-        found: list[Items | None] = []
+        kinds: list[Items | None] = []
         if depth:
             values = [value for value, _ in self.survey.values(node, function)][1:]
-            found = [self.items(value, function, depth - 1) for value in values]
+            kinds = [self.items(value, function, depth - 1) for value in values]
             if isinstance(node, cst.Name):
                 for call, where in function.module.calls_of(node.value, "add", "append"):
-                    found += [self.kind(value, where, depth - 1) for value in positional(call)]
+                    kinds += [self.kind(value, where, depth - 1) for value in positional(call)]
                 for call, where in function.module.calls_of(node.value, "update", "extend"):
-                    found += [self.items(value, where, depth - 1) for value in positional(call)]
-        return _joined(found) or ("numbers" if NUMBERED.intersection(told) else None)
+                    kinds += [self.items(value, where, depth - 1) for value in positional(call)]
+        return _joined(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
     def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
         """What a single item is."""
@@ -156,34 +158,36 @@ class Sets:
         return None
 
     def _variable(self, node: cst.Name, function: Function, depth: int) -> Items | None:
-        told = words(node.value)
-        if _are_counted(told):
+        name_words = words(node.value)
+        if _are_counted(name_words):
             return "numbers"
         _, bindings = self.survey.resolver.find(node.value, function)
-        found: list[Items | None] = []
+        kinds: list[Items | None] = []
         for binding in bindings:
             value = binding.value
             if not isinstance(value, cst.BaseExpression):
                 continue
             if binding.how == "for":
                 is_count = last_name(value.func) == "enumerate" if isinstance(value, cst.Call) else False
-                if is_count and binding.way[:1] == (0,):
-                    found.append("numbers")
-                elif not binding.way:
-                    found.append(self.items(value, function, depth))
+                if is_count and binding.position[:1] == (0,):
+                    kinds.append("numbers")
+                elif not binding.position:
+                    kinds.append(self.items(value, function, depth))
             elif binding.how == "assign":
-                found.append(self.items(value, function, depth) if binding.way else self.kind(value, function, depth))
-        return _joined(found) or ("numbers" if NUMBERED.intersection(told) else None)
+                kinds.append(
+                    self.items(value, function, depth) if binding.position else self.kind(value, function, depth)
+                )
+        return _joined(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
 
-def _joined(found: list[Items | None]) -> Items | None:
+def _joined(kinds: list[Items | None]) -> Items | None:
     """Texts among the items decide, for their order is that of the hash seed."""
-    return "texts" if "texts" in found else "numbers" if "numbers" in found else None
+    return "texts" if "texts" in kinds else "numbers" if "numbers" in kinds else None
 
 
-def _are_counted(told: list[str]) -> bool:
+def _are_counted(name_words: list[str]) -> bool:
     """Whether a name says that numbers are meant: `train_idx`, `idx_shard`, but not `idx_features_labels`."""
-    return told[-1:] != [] and (told[-1] in COUNTED or (len(told) == 2 and told[0] in COUNTED))
+    return name_words[-1:] != [] and (name_words[-1] in COUNTED or (len(name_words) == 2 and name_words[0] in COUNTED))
 
 
 def _is_keys(node: cst.CSTNode) -> bool:

@@ -19,7 +19,7 @@ Source: PyTorch documentation, "Multiprocessing best practices", Hogwild; Tensor
 from collections.abc import Iterator
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 
 SERVERS = under(
@@ -29,7 +29,7 @@ SERVERS = under(
 
 
 @hazard("shared-memory", "timing")
-def shared_memory(survey: Survey) -> Iterator[Sighting]:
+def shared_memory(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.methods(["share_memory", "share_memory_"], ("torch.",)):
         yield call.node, "processes write to it without a lock, in any order"
     for call in survey.calls(SERVERS):

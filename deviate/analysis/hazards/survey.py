@@ -44,10 +44,10 @@ class Called:
 
     def argument(self, place: int | None, *names: str) -> cst.BaseExpression | None:
         """An argument by position (None: by name only) or by any of its names."""
-        named = keywords(self.node)
-        found = next((named[name] for name in names if name in named), None)
-        given = positional(self.node)
-        return found if found is not None or place is None or place >= len(given) else given[place]
+        by_name = keywords(self.node)
+        value = next((by_name[name] for name in names if name in by_name), None)
+        arguments = positional(self.node)
+        return value if value is not None or place is None or place >= len(arguments) else arguments[place]
 
 
 class Survey:
@@ -72,9 +72,9 @@ class Survey:
     def _note(self, call: cst.Call, function: Function) -> None:
         first = None
         for name in self.resolver.names(call.func, function):
-            found = Called(call, function, name)
-            first = first or found
-            self._calls.setdefault(name, []).append(found)
+            known_call = Called(call, function, name)
+            first = first or known_call
+            self._calls.setdefault(name, []).append(known_call)
         if type(call.func) is cst.Attribute:
             last = call.func.attr.value
             self._methods.setdefault(last, []).append(first or Called(call, function, f".{last}"))
@@ -107,7 +107,7 @@ class Survey:
                 if call.name.startswith((".", *libraries)) and not self.is_ours(call):
                     yield call
 
-    def named(self, name: str) -> list[Called]:
+    def method_calls(self, name: str) -> list[Called]:
         """Calls of methods of that name, of whatever object."""
         return self._methods.get(name, [])
 
@@ -118,11 +118,11 @@ class Survey:
     @cached_property
     def assigned(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
         """What is assigned to attributes, by the attribute's own name."""
-        found: dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]] = {}
+        assignments: dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]] = {}
         for function in self.functions:
             for target, value in function.assigned:
-                found.setdefault(target.attr.value, []).append((target, value, function))
-        return found
+                assignments.setdefault(target.attr.value, []).append((target, value, function))
+        return assignments
 
     def set_to(self, name: str) -> Iterator[tuple[cst.Attribute, cst.BaseExpression, Function]]:
         """Assignments to an attribute of a library, by its full name."""
@@ -133,14 +133,14 @@ class Survey:
     @cached_property
     def environment(self) -> dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]]:
         """What is assigned to items of `os.environ`, by key."""
-        found: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
+        assignments: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
         for function in self.functions:
             for target, value in function.stored:
                 piece = target.slice[0].slice
                 key = constant_text(piece.value) if isinstance(piece, cst.Index) else None
                 if key is not None and "os.environ" in self.resolver.names(target.value, function):
-                    found.setdefault(key, []).append((target, value))
-        return found
+                    assignments.setdefault(key, []).append((target, value))
+        return assignments
 
     # ------------------------------------------------------------ values
 
@@ -175,10 +175,10 @@ class Survey:
         scope, bindings = self.resolver.find(name, function)
         for binding in bindings:
             for edge in self.graph.edges_into(scope) if binding.how == "parameter" else ():
-                given = edge.argument(name)
-                if given is not None and isinstance(given[0], cst.BaseExpression):
-                    yield given[0], given[1]
-            is_plain = binding.how in ("assign", "parameter") and not binding.way
+                argument = edge.argument(name)
+                if argument is not None and isinstance(argument[0], cst.BaseExpression):
+                    yield argument[0], argument[1]
+            is_plain = binding.how in ("assign", "parameter") and not binding.position
             if is_plain and isinstance(binding.value, cst.BaseExpression):
                 yield binding.value, scope if binding.how == "assign" else scope.parent or scope
 
@@ -224,7 +224,9 @@ class Survey:
         return False
 
     def _steps_back(self, function: Function) -> bool:
-        return any(isinstance(it.func, cst.Attribute) and it.func.attr.value == "backward" for it in function.calls)
+        return any(
+            isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward" for call in function.calls
+        )
 
     def is_without_gradient(self, node: cst.CSTNode, function: Function) -> bool:
         """Whether a node stands under `torch.no_grad` in its own function."""
@@ -249,7 +251,7 @@ def is_true(node: cst.CSTNode | None) -> bool:
 
 
 def _functions(graph: CallGraph) -> list[Function]:
-    found = dict.fromkeys(graph.functions)
+    functions = dict.fromkeys(graph.functions)
     methods = [
         base.methods[name]
         for cls in graph.resolver.made
@@ -257,12 +259,12 @@ def _functions(graph: CallGraph) -> list[Function]:
         for name in OWN_NAMES
         if name in base.methods
     ]
-    waiting = [method for method in methods if method not in found]
+    waiting = [method for method in methods if method not in functions]
     while waiting:
         function = waiting.pop()
-        if function in found:
+        if function in functions:
             continue
-        found[function] = None
+        functions[function] = None
         for call in function.calls:
             waiting += [callee.function for callee in graph.resolver.functions(call.func, function)]
-    return list(found)
+    return list(functions)

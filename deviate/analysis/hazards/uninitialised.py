@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
@@ -51,7 +51,7 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
 @hazard("uninitialised", "seeds")
-def uninitialised(survey: Survey) -> Iterator[Sighting]:
+def uninitialised(survey: Survey) -> Iterator[HazardMatch]:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(PARAMETERS):
         inner = next(iter(positional(call.node)), None)
@@ -73,7 +73,9 @@ def _attribute(node: cst.CSTNode, survey: Survey) -> str | None:
 
 def _is_of_sizes(call: cst.Call) -> bool:
     """Whether sizes are given, not values."""
-    return last_name(call.func) == "empty" or not any(isinstance(it.value, cst.List | cst.ListComp) for it in call.args)
+    return last_name(call.func) == "empty" or not any(
+        isinstance(argument.value, cst.List | cst.ListComp) for argument in call.args
+    )
 
 
 def _is_filled(name: str, owner: Class) -> bool:
@@ -85,7 +87,7 @@ def _is_filled(name: str, owner: Class) -> bool:
             if method.name != "forward" and isinstance(part, cst.Call):
                 touched = [node for argument in part.args for node in walk(argument.value)]
                 touched += [part.func.value] if isinstance(part.func, cst.Attribute) else []
-                if any(isinstance(it, cst.Attribute) and dotted(it).startswith(name) for it in touched):
+                if any(isinstance(node, cst.Attribute) and dotted(node).startswith(name) for node in touched):
                     return True
     return False
 

@@ -27,7 +27,7 @@ import libcst as cst
 from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
 from deviate.model.metric_vocabulary import listed
@@ -43,7 +43,7 @@ LOADERS = listed("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLo
 
 
 @hazard("unordered-results", "timing")
-def unordered_results(survey: Survey) -> Iterator[Sighting]:
+def unordered_results(survey: Survey) -> Iterator[HazardMatch]:
     flow = Flow(survey)
     message = "results come in the order in which they are done"
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
@@ -59,7 +59,7 @@ def unordered_results(survey: Survey) -> Iterator[Sighting]:
         yield from _of_tensorflow(survey)
 
 
-def _of_tensorflow(survey: Survey) -> Iterator[Sighting]:
+def _of_tensorflow(survey: Survey) -> Iterator[HazardMatch]:
     message = "elements come in the order in which they are done"
     for call in survey.methods(PARALLEL, ("tensorflow.",)):
         if is_false(call.argument(None, "deterministic")):

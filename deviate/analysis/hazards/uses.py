@@ -41,10 +41,10 @@ COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 
 def is_aside(function: Function) -> bool:
     """Whether a function does nothing for the result of training, by its name and that of its file."""
-    told = words(function.name)
+    name_words = words(function.name)
     stem = function.module.file.rpartition("/")[2]
-    is_test = not TESTING.isdisjoint(told) and {"train", "split"}.isdisjoint(told)
-    return is_test or not ASIDE.isdisjoint((*told, *words(stem)))
+    is_test = not TESTING.isdisjoint(name_words) and {"train", "split"}.isdisjoint(name_words)
+    return is_test or not ASIDE.isdisjoint((*name_words, *words(stem)))
 
 
 def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:

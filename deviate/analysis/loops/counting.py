@@ -63,22 +63,22 @@ def counter_of(loop: LoopNode) -> str | None:
 def counted(loop: LoopNode, function: Function, graph: CallGraph) -> Counted:
     """What a loop counts, by its counter and by what it goes through."""
     variable = counter_of(loop)
-    named = set(words(variable)) if variable else set()
-    if named & EPOCHS and not (named & REPEATS):
+    variable_words = set(words(variable)) if variable else set()
+    if variable_words & EPOCHS and not (variable_words & REPEATS):
         return "epochs"
-    if named & REPEATS:
+    if variable_words & REPEATS:
         return "repeats"
     if isinstance(loop, cst.While):
         tested = set(all_words(identifiers(loop.test)))
-        return "epochs" if tested & EPOCHS and not named & STEPS else "steps"
+        return "epochs" if tested & EPOCHS and not variable_words & STEPS else "steps"
     through = list(_gone_through(loop.iter, function, graph))
     is_range = any(isinstance(part, cst.Call) and last_name(part.func) in RANGES for part in through)
-    told = {word for part in through for word in _told(part)}
-    if told & REPEATING:
+    bound_words = {word for part in through for word in _counting_words(part)}
+    if bound_words & REPEATING:
         return "repeats"
-    if is_range and told & EPOCHS:
+    if is_range and bound_words & EPOCHS:
         return "epochs"
-    if is_range and (named | told) & STEPS:
+    if is_range and (variable_words | bound_words) & STEPS:
         return "steps"
     return "other" if is_range or isinstance(loop.iter, cst.Tuple | cst.List) else "batches"
 
@@ -93,14 +93,14 @@ def _gone_through(
     if isinstance(node, cst.Name):
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
-            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
                 yield from _gone_through(binding.value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
             yield from _gone_through(value, function, graph, depth - 1)
 
 
-def _told(node: cst.BaseExpression) -> Iterator[str]:
+def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
     """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
     if isinstance(node, cst.Name | cst.Attribute):
         yield from words(dotted(node))

@@ -96,22 +96,24 @@ class LoopFinder:
 
     def find(self) -> Trainings:
         """The loops that train; each of the outer ones stands in no other one of them."""
-        told = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.ways(loop)]
-        told += [
+        loops = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.call_paths(loop)]
+        loops += [
             self._managed(call, function, framework)
             for call, function in self.graph.calls
-            if (framework := framework_of(call, self.graph)) is not None and self.graph.ways(call)
+            if (framework := framework_of(call, self.graph)) is not None and self.graph.call_paths(call)
         ]
-        training = [loop for loop in told if loop.score >= SURE] or [loop for loop in told if loop.score >= LIKELY]
+        training = [loop for loop in loops if loop.score >= SURE] or [loop for loop in loops if loop.score >= LIKELY]
         training = [loop for loop in training if not _is_last_resort(loop)] or training
         training.sort(key=self._rank)
         if not training:
             return Trainings()
         main, *rest = [loop for loop in training if self._is_outermost(loop, training)] or training[:1]
-        rest = [it for it in rest if it.counts in (*TELLING, main.counts)]
-        nested = [it for it in training if it is not main and it not in rest]
-        nested = [it for it in nested if it.counts == "epochs" or (it.counts == "steps" and self._nests(it, main))]
-        return Trainings((main, *(it for it in rest if it.trains)), (*rest, *nested)[:MOST_ALTERNATIVES])
+        rest = [loop for loop in rest if loop.counts in (*TELLING, main.counts)]
+        nested = [loop for loop in training if loop is not main and loop not in rest]
+        nested = [
+            loop for loop in nested if loop.counts == "epochs" or (loop.counts == "steps" and self._nests(loop, main))
+        ]
+        return Trainings((main, *(loop for loop in rest if loop.trains)), (*rest, *nested)[:MOST_ALTERNATIVES])
 
     def _rank(self, loop: Training) -> tuple[float, str, int]:
         place = self.nodes.place(loop.node)
@@ -121,10 +123,10 @@ class LoopFinder:
 
     def _judge(self, loop: LoopNode, function: Function) -> Training:
         variable = counter_of(loop)
-        named = set(words(variable)) if variable else set()
+        variable_words = set(words(variable)) if variable else set()
         counts = counted(loop, function, self.graph)
         sure = self.signs.inside(loop.body)
-        sign = next(iter(sure or self.signs.named(loop.body)), None)
+        sign = next(iter(sure or self.signs.likely(loop.body)), None)
         counters, n_metrics = self.reported(loop)
         score = 0.0
         evidence = []
@@ -144,8 +146,8 @@ class LoopFinder:
             evidence.append(
                 "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
             )
-        score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & named)
-        score -= 0.5 * bool(PRELIMINARIES & {*words(function.name), *named})
+        score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & variable_words)
+        score -= 0.5 * bool(PRELIMINARIES & {*words(function.name), *variable_words})
         if sign is None and self._evaluates(loop, function):
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))
@@ -195,20 +197,20 @@ class LoopFinder:
         return outer.node in self._leading_to(inner.node)
 
     def _leading_to(self, node: cst.CSTNode) -> set[cst.CSTNode]:
-        """The loops around a node on any way to it, and the calls on it."""
+        """The loops around a node on any call path to it, and the calls on it."""
         if node not in self._around:
-            found: set[cst.CSTNode] = set()
-            for way in self.graph.ways(node):
-                for frame in way:
-                    found.update(self.nodes.loops_around(frame.node))
-                    found.add(frame.node)
-            self._around[node] = found - {node}
+            nodes: set[cst.CSTNode] = set()
+            for call_path in self.graph.call_paths(node):
+                for frame in call_path:
+                    nodes.update(self.nodes.loops_around(frame.node))
+                    nodes.add(frame.node)
+            self._around[node] = nodes - {node}
         return self._around[node]
 
     def _passes(self, node: cst.CSTNode, outer: Training, inner: Training) -> bool:
-        """Whether a way leads to a node through one loop and not through another."""
-        for way in self.graph.ways(node):
-            around = {loop for frame in way for loop in (*self.nodes.loops_around(frame.node), frame.node)}
+        """Whether a call path leads to a node through one loop and not through another."""
+        for call_path in self.graph.call_paths(node):
+            around = {loop for frame in call_path for loop in (*self.nodes.loops_around(frame.node), frame.node)}
             if outer.node in around and inner.node not in around:
                 return True
         return False
@@ -222,9 +224,9 @@ class LoopFinder:
 
     def _builds(self, outer: Training, inner: Training) -> bool:
         """Whether each turn of a loop makes a model of its own, which another loop then trains."""
-        for way in self.graph.ways(inner.node):
+        for call_path in self.graph.call_paths(inner.node):
             is_begun = False
-            for frame in way:
+            for frame in call_path:
                 is_first = outer.node in self.nodes.loops_around(frame.node)
                 is_begun = is_begun or is_first
                 if is_begun and any(

@@ -84,19 +84,19 @@ PREPARING = listed(
 def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
     """The framework that trains by itself when a call runs; None for a call that starts no managed loop."""
     method = last_name(call.func)
-    known = [framework for framework in FRAMEWORKS if method in framework.methods]
-    if not known:
+    frameworks = [framework for framework in FRAMEWORKS if method in framework.methods]
+    if not frameworks:
         return None
     function = graph.nodes.function_of(call)
     if isinstance(call.func, cst.Attribute) and EVALUATORS & set(words(dotted(call.func.value).rpartition(".")[2])):
         return None
     names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
-    for framework in known:
+    for framework in frameworks:
         if any(_is_of(name, framework) for name in names):
             return framework
     if any(not _is_untold(name) for name in names) or graph.resolver.functions(call.func, function):
         return None
-    return next((framework for framework in known if _is_spelled(call, framework, graph)), None)
+    return next((framework for framework in frameworks if _is_spelled(call, framework, graph)), None)
 
 
 def _is_of(name: str, framework: Framework) -> bool:
@@ -130,11 +130,11 @@ def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
     That is one of the same variable in the same function, then one that runs where the model is made, then one of the
     same name anywhere, then any.
     """
-    found = [other for other, _ in graph.calls if _is_compile(other)]
-    if not found or not isinstance(call.func, cst.Attribute):
-        return found
+    compiling = [other for other, _ in graph.calls if _is_compile(other)]
+    if not compiling or not isinstance(call.func, cst.Attribute):
+        return compiling
     function, receiver = graph.nodes.function_of(call), call.func.value
-    made: set[object] = set()
+    makers: set[object] = set()
     if isinstance(receiver, cst.Name | cst.Attribute):
         if isinstance(receiver, cst.Name):
             _, bindings = graph.resolver.find(receiver.value, function)
@@ -142,7 +142,7 @@ def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
         else:
             values = [value for other in graph.functions for target, value in other.assigned
                       if dotted(target) == dotted(receiver)]  # fmt: skip
-        made = {callee for value in values for callee in graph.callees(value)}
+        makers = {callee for value in values for callee in graph.callees(value)}
     place = graph.nodes.line(call)
 
     def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
@@ -151,9 +151,9 @@ def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
         is_here = is_same and around is function
         line = graph.nodes.line(other)
         is_before = line < place or around.source is not function.source
-        return is_here and is_before, around in made, is_here, is_same, line if is_before else -line
+        return is_here and is_before, around in makers, is_here, is_same, line if is_before else -line
 
-    return sorted(found, key=likely, reverse=True)
+    return sorted(compiling, key=likely, reverse=True)
 
 
 def _is_compile(call: cst.Call) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Outside, Type
+from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function
@@ -57,7 +57,7 @@ class TrainingSigns:
         """What trains when a node runs, what stands in it first."""
         return [sign for part in self._run_by(node) for sign in self._in(part)]
 
-    def named(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+    def likely(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """What may train when a node runs, by its name alone: the inside of it is not seen."""
         return [sign for part in self._run_by(node) for sign in self._so(part)]
 
@@ -81,13 +81,13 @@ class TrainingSigns:
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """`train(…)`, and `model.train()`, which turns a model to training."""
-        told = set(words(last_name(call.func)))
+        name_words = set(words(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
             return bool(listed("model net network") & set(words(dotted(call.func.value))))
-        if not isinstance(call.func, cst.Name) or not TRAINED & told or OTHERWISE & told:
+        if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
-        things = self.resolver.of(call.func, self.graph.nodes.function_of(call))
-        return not any(isinstance(thing, Type) for thing in things)
+        referents = self.resolver.of(call.func, self.graph.nodes.function_of(call))
+        return not any(isinstance(referent, ClassRef) for referent in referents)
 
     def _trains(self, node: cst.CSTNode) -> bool:
         match node:
@@ -128,10 +128,12 @@ class TrainingSigns:
         for value in fetched:
             if isinstance(value, cst.Name):
                 bound = self.resolver.find(value.value, function)[1]
-                fetched += [it.value for it in bound if isinstance(it.value, cst.List | cst.Tuple | cst.Dict)]
+                fetched += [
+                    binding.value for binding in bound if isinstance(binding.value, cst.List | cst.Tuple | cst.Dict)
+                ]
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
-            named = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
-            if OPERATIONS & set(all_words(named)):
+            names = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
+            if OPERATIONS & set(all_words(names)):
                 return True
             if any(_is_operation(name) for part in parts for name in self.resolver.names(part, function)):
                 return True
@@ -140,25 +142,27 @@ class TrainingSigns:
     def _is_library_update(self, call: cst.Call, name: str) -> bool:
         if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
             return False
-        found = self.resolver.names(call.func, self.graph.nodes.function_of(call))
-        if any(it.removesuffix("()") in GRADIENTS for it in found):
+        names = self.resolver.names(call.func, self.graph.nodes.function_of(call))
+        if any(full_name.removesuffix("()") in GRADIENTS for full_name in names):
             return True
-        return name in UPDATING and any(it.startswith(UPDATERS) and "scheduler" not in it for it in found)
+        return name in UPDATING and any(
+            full_name.startswith(UPDATERS) and "scheduler" not in full_name for full_name in names
+        )
 
     # ------------------------------------------------------------ beginnings
 
     def builds_model(self, call: cst.Call, function: Function) -> bool:
         """Whether a call makes a model."""
-        for thing in self.resolver.of(call.func, function):
-            if isinstance(thing, Type):
-                bases = self.resolver.order(thing.cls)[1]
-                if NO_MODELS.isdisjoint(words(thing.cls.name)) and any(_is_model_class(base) for base in bases):
+        for referent in self.resolver.of(call.func, function):
+            if isinstance(referent, ClassRef):
+                bases = self.resolver.order(referent.cls)[1]
+                if NO_MODELS.isdisjoint(words(referent.cls.name)) and any(_is_model_class(base) for base in bases):
                     return True
-            elif isinstance(thing, Outside) and thing.name.startswith(MODELS) and "()" not in thing.name:
-                if _is_model_class(thing.name) or thing.name.startswith(("torchvision.", "timm.", "torch.hub")):
+            elif isinstance(referent, External) and referent.name.startswith(MODELS) and "()" not in referent.name:
+                if _is_model_class(referent.name) or referent.name.startswith(("torchvision.", "timm.", "torch.hub")):
                     return True
-                if thing.name.startswith("transformers.Auto") and thing.name.endswith("from_pretrained"):
-                    return "Model" in thing.name
+                if referent.name.startswith("transformers.Auto") and referent.name.endswith("from_pretrained"):
+                    return "Model" in referent.name
         return False
 
 
@@ -169,8 +173,10 @@ def _is_descent(step: cst.BaseExpression) -> bool:
     ):
         return False
     names = list(identifiers(step))
-    told = set(all_words(names))
-    return bool(RATES & told) and bool(SLOPES & told or any(name.startswith("d") and len(name) > 1 for name in names))
+    name_words = set(all_words(names))
+    return bool(RATES & name_words) and bool(
+        SLOPES & name_words or any(name.startswith("d") and len(name) > 1 for name in names)
+    )
 
 
 def _is_operation(name: str) -> bool:

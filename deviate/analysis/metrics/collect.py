@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.container_contents import Holdings
+from deviate.analysis.metrics.container_contents import ContainerContents
 from deviate.analysis.metrics.evidence import Objection
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
@@ -17,8 +17,16 @@ from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import (
+    EMPTY_SCENE,
+    MessageItem,
+    ReportedValue,
+    Scene,
+    Starred,
+    Stars,
+    Substitute,
+)
 from deviate.analysis.resolve.tree import constant_key, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Starred, Stars, Value
 from deviate.model import RejectionReason
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
@@ -46,52 +54,52 @@ class Collector:
         self.judge = judge
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts)
-        self.holdings = Holdings(self.parser.displays, self.parser.meters)
+        self.contents = ContainerContents(self.parser.displays, self.parser.meters)
         self.left = MOST_READINGS
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
-        self._judged: set[tuple[str, tuple[Item, ...]]] = set()
+        self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
         for report in list(self.reports):
-            for items in self._messages(report, PLAIN, DEEPEST):
+            for items in self._messages(report, EMPTY_SCENE, DEEPEST):
                 self._judge(items, report.sink)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.found.values(), key=lambda judged: self._position(judged, order))
 
     # ------------------------------------------------------------ messages
 
-    def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[Item]]:
+    def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
         """The messages of one report: those of each call where the function around it writes what it is given."""
         flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
             self.left = MOST_READINGS
         readings = [scene]
-        for place, where in ((node, function), *scene.calls) if scene.known else ():
+        for place, where in ((node, function), *scene.calls) if scene.substitutes else ():
             readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
         for one in readings:
             self.left -= 1
             if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
                 return
             self.parser.open.clear()
-            messages = list(self._taken(report, one))
+            messages = list(self._read_messages(report, one))
             opened = dict(self.parser.open)
             scenes = self._scenes(opened, messages, one) if opened and depth else []
             if not scenes:
-                yield from self._turned(report, messages) if one is PLAIN else messages
+                yield from self._turned(report, messages) if one is EMPTY_SCENE else messages
             for inner in scenes[:MOST_SCENES]:
                 yield from self._messages(report, inner, depth - 1)
 
-    def _turned(self, report: Report, messages: list[list[Item]]) -> list[list[Item]]:
+    def _turned(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
         """The same messages, with what a loop over a container written down beside them takes out of it."""
-        values = [item.node for message in messages for item in message if isinstance(item, Value)]
+        values = [item.node for message in messages for item in message if isinstance(item, ReportedValue)]
         reported = {node.value for node in values if isinstance(node, cst.Name)}
         scenes = self.parser.flows.turns_of_displays(report.node, report.function, reported) if reported else []
-        return [message for scene in scenes[:MOST_SCENES] for message in self._taken(report, scene)] or messages
+        return [message for scene in scenes[:MOST_SCENES] for message in self._read_messages(report, scene)] or messages
 
-    def _taken(self, report: Report, scene: Scene) -> Iterator[list[Item]]:
+    def _read_messages(self, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; those that are texts are one line together."""
-        line: list[Item] = []
+        line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
             starred = self._starred(report, number, scene)
             if starred:
@@ -100,34 +108,38 @@ class Collector:
             # What is unpacked here is nothing: `print(*values)` in a function that is called without arguments.
             rest = _without_unpacked(part)
             if isinstance(rest, Message | Template | FormatTemplate):
-                line += [*self._shown(rest, report.function, scene), " "]
+                line += [*self._parse_text(rest, report.function, scene), " "]
             elif rest is not None:
-                yield from self._held(rest, report, scene)
+                yield from self._parse_values(rest, report, scene)
         if line:
             yield line
 
-    def _shown(self, part: Message | Template | FormatTemplate, function: Function, scene: Scene) -> list[Item]:
+    def _parse_text(
+        self, part: Message | Template | FormatTemplate, function: Function, scene: Scene
+    ) -> list[MessageItem]:
         match part:
             case Message():
                 return self.parser.take(part.value, function, scene)
             case Template():
                 return self.parser.template(part.template, list(part.arguments), function, scene)
             case FormatTemplate():
-                given = list(part.arguments), dict(part.named)
-                return self.parser.format_template(part.template, *given, function, scene)
+                arguments = list(part.arguments), dict(part.named)
+                return self.parser.format_template(part.template, *arguments, function, scene)
 
-    def _held(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[Item]]:
+    def _parse_values(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
         function, parser = report.function, self.parser
         match part:
             case Scalar():
-                named = self._named(part.name, part.prefix, function, scene)
+                name_items = self._parse_name(part.name, part.prefix, function, scene)
                 values = parser.scalar(part.value, function, scene)
                 if report.sink == GRAPH_SUMMARY:
-                    tag = graph_tag(named, report.node, self.nodes)
-                    values = [replace(it, name=tag) if isinstance(it, Value) else it for it in values]
-                yield [*named, *values]
+                    tag = graph_tag(name_items, report.node, self.nodes)
+                    values = [
+                        replace(value, name=tag) if isinstance(value, ReportedValue) else value for value in values
+                    ]
+                yield [*name_items, *values]
             case Record():
-                prefix = self._named(None, part.prefix, function, scene)
+                prefix = self._parse_name(None, part.prefix, function, scene)
                 for items in parser.record(part.mapping, function, scene):
                     yield [*prefix, *items]
             case Row():
@@ -135,7 +147,7 @@ class Collector:
             case Table():
                 yield from parser.table(part.rows, function, scene)
 
-    def _starred(self, report: Report, number: int, scene: Scene) -> list[Item]:
+    def _starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
         """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
         part = report.carried[number]
         inside: list[object] = []
@@ -148,7 +160,7 @@ class Collector:
                 inside = [part.name, part.value]
             case Record():
                 inside = [part.mapping]
-        starred = next((it for it in inside if isinstance(it, Starred)), None)
+        starred = next((part for part in inside if isinstance(part, Starred)), None)
         if starred is None or not isinstance(report.node, cst.Call):
             return []
         behind = len(report.carried) - number - 1
@@ -156,19 +168,19 @@ class Collector:
         fields = (report.key, wanted)
         return self.parser.starred(starred.node, report.node.func, fields, report.function, scene)
 
-    def _named(self, name: object, prefix: object, function: Function, scene: Scene) -> list[Item]:
-        items: list[Item] = []
+    def _parse_name(self, name: object, prefix: object, function: Function, scene: Scene) -> list[MessageItem]:
+        items: list[MessageItem] = []
         for part, behind in ((prefix, " "), (name, ": ")):
             if isinstance(part, str):
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
-                told = self.parser.take(part, function, scene)
-                items += [replace(item, style="name") if isinstance(item, Value) else item for item in told]
+                parsed = self.parser.take(part, function, scene)
+                items += [replace(item, style="name") if isinstance(item, ReportedValue) else item for item in parsed]
                 items.append(behind)
         return items
 
     def _scenes(
-        self, opened: dict[tuple[Function, str], None], messages: list[list[Item]], scene: Scene
+        self, opened: dict[tuple[Function, str], None], messages: list[list[MessageItem]], scene: Scene
     ) -> list[Scene]:
         """What the open parameters stand for in each call, where the calls tell what is reported and not the function.
 
@@ -177,36 +189,42 @@ class Collector:
         """
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
-        passed = {scope, *(function for function, _ in scene.known)}  # what calls itself would never end
+        passed = {scope, *(function for function, _ in scene.substitutes)}  # what calls itself would never end
         edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
-        given = [self.parser.flows.given(edge) for edge in edges]
+        arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
-        values = [item for item in items if isinstance(item, Value)]
+        values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_in(value.node)}
         whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
-        if any(_is_built(one.get((scope, name)), self.parser) for one in given for name in whole):
-            return self._extended(scene, edges, given)
+        if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
+            return self._extended(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return self._extended(scene, edges, given) if is_value and not any(map(words, texts)) else []
+        return self._extended(scene, edges, arguments) if is_value and not any(map(words, texts)) else []
 
-    def _extended(self, scene: Scene, edges: list[Edge], given: list[dict[tuple[Function, str], Given]]) -> list[Scene]:
+    def _extended(
+        self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
+    ) -> list[Scene]:
         """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
-        found: list[Scene] = []
-        for edge, one in zip(edges, given, strict=True):
+        scenes: list[Scene] = []
+        for edge, one in zip(edges, arguments, strict=True):
             inner = scene.through(edge.node, edge.caller, one)
-            handed = {it[0].value for it in one.values() if isinstance(it, tuple) and isinstance(it[0], cst.Name)}
+            handed = {
+                argument[0].value
+                for argument in one.values()
+                if isinstance(argument, tuple) and isinstance(argument[0], cst.Name)
+            }
             turns = self.parser.flows.turns_of_displays(edge.node, edge.caller, handed)
-            found += [inner.extended(turn.known) for turn in turns] or [inner]
-        return found
+            scenes += [inner.extended(turn.substitutes) for turn in turns] or [inner]
+        return scenes
 
     # ------------------------------------------------------------ judgement
 
-    def _judge(self, items: list[Item], sink: str) -> None:
+    def _judge(self, items: list[MessageItem], sink: str) -> None:
         if (sink, tuple(items)) in self._judged:  # of another call of the function that reports it
             return
         self._judged.add((sink, tuple(items)))
-        values = [item for item in items if isinstance(item, Value)]
+        values = [item for item in items if isinstance(item, ReportedValue)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)
         label = label_of(values, self.judge, self.graph)
@@ -219,8 +237,10 @@ class Collector:
                 earlier.append(texts[back])
             line = self.nodes.statement_line(value.node)
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
-            told = label.spelled if label is not None and is_told and label.function is value.function else None
-            candidate = Candidate(value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), told)
+            label_name = label.spelled if label is not None and is_told and label.function is value.function else None
+            candidate = Candidate(
+                value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), label_name
+            )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
@@ -229,22 +249,22 @@ class Collector:
                 decision = self._decide(candidate)
             judged.append(Judged(candidate, decision))
             key = (value.node, value.fields or (value.spelled,))
-            known = self.found.get(key)
-            if known is None or (known.decision.role is None and decision.role is not None):
+            earlier_judgement = self.found.get(key)
+            if earlier_judgement is None or (earlier_judgement.decision.role is None and decision.role is not None):
                 self.found[key] = judged[-1]
 
     def _decide(self, candidate: Candidate) -> Decision:
         """The judgement; a container that tells nothing by itself is judged by what it holds."""
         decision, value = self.judge.decide(candidate), candidate.value
-        for key, node, function in self.holdings.of(value.source, value.function):
+        for key, node, function in self.contents.of(value.source, value.function):
             if function in self.reports.keepers:
                 return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
             if decision.role is not None:
                 break
-            inside = Value(node, node, function, self.nodes.code(node))
-            told = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
-            if told.role is not None:
-                return Decision(told.role, None, (f'holds "{key}", {told.evidence[0]}', *told.evidence[1:]))
+            inside = ReportedValue(node, node, function, self.nodes.code(node))
+            content = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
+            if content.role is not None:
+                return Decision(content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:]))
         if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
@@ -254,14 +274,14 @@ class Collector:
         mapping = mapping_of(candidate.label, candidate.value, self.graph)
         if mapping is None:
             return False
-        told = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
-        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in told):
+        sources = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
+        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in sources):
             return False
-        known = self.parser.displays.display(mapping, candidate.value.function) or ()
+        items = self.parser.displays.display(mapping, candidate.value.function) or ()
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
-        return is_unmarked or any(key is None for key, _, _ in known)
+        return is_unmarked or any(key is None for key, _, _ in items)
 
-    def _is_ignored(self, line: int, value: Value) -> bool:
+    def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source
         last = source.end(value.node).line
         return any(IGNORE.search(text) for text in source.lines[line - 1 : last])
@@ -272,13 +292,13 @@ class Collector:
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
 
 
-def _is_built(given: object, parser: MessageParser) -> bool:
+def _is_built(argument: object, parser: MessageParser) -> bool:
     """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
-    if isinstance(given, Stars):
-        return bool(given.named or given.given)
-    if not isinstance(given, tuple):
+    if isinstance(argument, Stars):
+        return bool(argument.by_name or argument.arguments)
+    if not isinstance(argument, tuple):
         return False
-    node, function = given
+    node, function = argument
     if not isinstance(node, cst.BaseExpression):
         return False
     if parser.texts.is_text(node, function):
@@ -301,7 +321,7 @@ def _names_in(node: cst.CSTNode) -> set[str]:
     return {part.value for part in walk(node) if isinstance(part, cst.Name)}
 
 
-def _texts_between(items: list[Item]) -> list[str]:
+def _texts_between(items: list[MessageItem]) -> list[str]:
     """The text before each value, and what follows the last."""
     texts = [""]
     for item in items:

@@ -7,18 +7,18 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.tree import constant_text, last_name, walk
-from deviate.analysis.resolve.values import Value
 
-Holding = tuple[str, cst.BaseExpression, Function]
+ContainerItem = tuple[str, cst.BaseExpression, Function]
 """Text of a key, value, and the function in which they stand."""
 
 DEEPEST = 6
 VIEWS = ("items", "keys", "values", "copy")
 
 
-class Holdings:
+class ContainerContents:
     """Follows a container to where its items are written down."""
 
     def __init__(self, displays: Displays, meters: Meters) -> None:
@@ -27,7 +27,7 @@ class Holdings:
         self.resolver = displays.resolver
         self.nodes = displays.nodes
 
-    def of(self, node: cst.CSTNode | None, function: Function, depth: int = DEEPEST) -> Iterator[Holding]:
+    def of(self, node: cst.CSTNode | None, function: Function, depth: int = DEEPEST) -> Iterator[ContainerItem]:
         """The items of a container, as far as they can be told; keys that are built at run time in part."""
         if depth == 0:
             return
@@ -44,11 +44,11 @@ class Holdings:
             case cst.Name():
                 yield from self._variable(node.value, function, depth - 1)
             case cst.Attribute():
-                yield from self._kept(node, function, depth - 1)
+                yield from self._attribute(node, function, depth - 1)
             case cst.Call():
                 yield from self._returned(node, function, depth - 1)
 
-    def _variable(self, name: str, function: Function, depth: int) -> Iterator[Holding]:
+    def _variable(self, name: str, function: Function, depth: int) -> Iterator[ContainerItem]:
         scope, bindings = self.resolver.find(name, function)
         yield from self._bound(bindings, depth)
         for key, value, where in self.displays.updated(name, scope):
@@ -57,31 +57,31 @@ class Holdings:
             else:
                 yield from self.of(value, where, depth)
 
-    def _kept(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[Holding]:
-        for thing in self.resolver.of(node.value, function):
-            for base in self.resolver.order(thing.cls)[0] if isinstance(thing, Instance) else ():
-                kept = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
-                yield from self._bound(kept, depth)
+    def _attribute(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[ContainerItem]:
+        for referent in self.resolver.of(node.value, function):
+            for base in self.resolver.order(referent.cls)[0] if isinstance(referent, Instance) else ():
+                bindings = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
+                yield from self._bound(bindings, depth)
 
-    def _bound(self, bindings: list[Binding], depth: int) -> Iterator[Holding]:
+    def _bound(self, bindings: list[Binding], depth: int) -> Iterator[ContainerItem]:
         for binding in bindings:
             value = binding.value
             if not isinstance(value, cst.BaseExpression):
                 continue
             where = self.nodes.function_of(value)
-            is_value_of_item = binding.how == "for" and binding.way == (1,)
+            is_value_of_item = binding.how == "for" and binding.position == (1,)
             if binding.how == "item":
                 yield _text(binding.key), value, where
-            elif is_value_of_item or (binding.how == "assign" and not binding.way):
+            elif is_value_of_item or (binding.how == "assign" and not binding.position):
                 yield from self.of(value, where, depth)
             elif binding.how == "assign":
-                for part, inside in self.resolver.unpacked_items(value, binding.way, where):
+                for part, inside in self.resolver.unpacked_items(value, binding.position, where):
                     yield from self.of(part, inside, depth)
 
-    def _returned(self, call: cst.Call, function: Function, depth: int) -> Iterator[Holding]:
+    def _returned(self, call: cst.Call, function: Function, depth: int) -> Iterator[ContainerItem]:
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in VIEWS and not call.args:
             yield from self.of(call.func.value, function, depth)
-            fed = (item for item in self.meters.fed(call.func.value, function) if isinstance(item, Value))
+            fed = (item for item in self.meters.fed(call.func.value, function) if isinstance(item, ReportedValue))
             yield from ((item.name, item.source, item.function) for item in fed)
             return
         for key, value, where in self.displays.display(call, function) or ():

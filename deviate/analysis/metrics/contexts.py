@@ -11,7 +11,7 @@ from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.evidence import Objection
 from deviate.analysis.metrics.hints import hints_of
 from deviate.analysis.metrics.labels import label_texts
-from deviate.analysis.resolve.calls import CallGraph, Way
+from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.edges import SPAWNS
 from deviate.analysis.resolve.identifier_words import PHASES, words
 from deviate.analysis.resolve.index import Function
@@ -24,14 +24,14 @@ MOST_CONTEXTS = 12
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One way to a site, and the text of its label there.
+    """One call path to a site, and the text of its label there.
 
     Attributes:
         hint: words that tell it from the other contexts of the site; empty where none are needed.
         is_final: whether it reports after the training, and never in it.
     """
 
-    way: Way
+    call_path: CallPath
     path: tuple[Place, ...]
     label: str | None
     hint: str = ""
@@ -40,113 +40,126 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The ways to a node that count, or why none does."""
+    """The call paths to a node that count, or why none does."""
 
-    ways: tuple[Way, ...]
+    call_paths: tuple[CallPath, ...]
     objection: Objection | None = None
 
 
 def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Reach:
-    """The ways to a node that lead through the training or come after it; all of them where nothing trains."""
-    ways = graph.ways(node)
-    if not ways:
+    """The call paths to a node that lead through the training or come after it; all of them where nothing trains."""
+    call_paths = graph.call_paths(node)
+    if not call_paths:
         return Reach((), Objection(RejectionReason.NEVER_CALLED))
-    alive = tuple(way for way in ways if not any(is_dead(frame.node, graph.nodes) for frame in way))
+    alive = tuple(
+        call_path for call_path in call_paths if not any(is_dead(frame.node, graph.nodes) for frame in call_path)
+    )
     if not alive:
         return Reach((), Objection(RejectionReason.BEHIND_EXIT))
     if not trainings:
         return Reach(alive)
-    counting = tuple(way for way in alive if is_inside(way, trainings, graph) or _is_after(way, trainings, graph))
+    counting = tuple(
+        call_path
+        for call_path in alive
+        if is_inside(call_path, trainings, graph) or _is_after(call_path, trainings, graph)
+    )
     return Reach(counting, None if counting else Objection(RejectionReason.EARLY))
 
 
-def is_inside(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:
-    """Whether a way leads through a training."""
+def is_inside(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> bool:
+    """Whether a call path leads through a training."""
     for training in trainings:
-        if not training.is_managed and any(training.node in graph.nodes.loops_around(frame.node) for frame in way):
+        if not training.is_managed and any(
+            training.node in graph.nodes.loops_around(frame.node) for frame in call_path
+        ):
             return True
-        if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
+        if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in call_path):
             return True  # the framework calls it, and it drives the training too
-        if _is_started(way) and all(_is_started(there) for there in graph.ways(training.node)):
+        if _is_started(call_path) and all(_is_started(other_path) for other_path in graph.call_paths(training.node)):
             return True  # a process or thread of its own, beside that of the training
     return False
 
 
-def _is_started(way: Way) -> bool:
-    """Whether a way leads through the start of a process or thread."""
+def _is_started(call_path: CallPath) -> bool:
+    """Whether a call path leads through the start of a process or thread."""
     return any(
         isinstance(frame.node, cst.Call) and frame.edge is not None and frame.edge.is_handed
-        for frame in way
+        for frame in call_path
         if isinstance(frame.node, cst.Call) and last_name(frame.node.func) in SPAWNS
     )
 
 
-def _is_after(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:
+def _is_after(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> bool:
     return any(
         runs_after(frame, earlier, graph.nodes)
         for training in trainings
-        for there in graph.ways(training.node)
-        for earlier in there
-        for frame in way
+        for training_path in graph.call_paths(training.node)
+        for earlier in training_path
+        for frame in call_path
     )
 
 
 def contexts(
-    judged: Judged, ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph, *, is_shared: bool = False
+    judged: Judged,
+    call_paths: Sequence[CallPath],
+    trainings: Sequence[Training],
+    graph: CallGraph,
+    *,
+    is_shared: bool = False,
 ) -> list[Context]:
     """The contexts of a site; a single one when no reader could tell them apart, or when they are too many.
 
-    Of a site that other scripts come to as well, each context keeps its label and the way there.
+    Of a site that other scripts come to as well, each context keeps its label and its call path.
     """
-    found: list[Context] = []
+    found_contexts: list[Context] = []
     label = judged.candidate.label
-    told = _told(ways, trainings, graph)
-    for way, path in zip(ways, told, strict=True):
-        is_final = bool(trainings) and not is_inside(way, trainings, graph)
-        texts: list[str] = _labels_on(label, way, graph) if label else []
+    paths = _telling_paths(call_paths, trainings, graph)
+    for call_path, path in zip(call_paths, paths, strict=True):
+        is_final = bool(trainings) and not is_inside(call_path, trainings, graph)
+        texts: list[str] = _labels_on(label, call_path, graph) if label else []
         for text in texts or (None,):
-            if all((other.path, other.label) != (path, text) for other in found):
-                found.append(Context(way, path, text, is_final=is_final))
-    if len(found) > MOST_CONTEXTS:
-        return [_whole(found, label=None)]
-    if len({context.path for context in found}) == 1 and not is_shared:
-        found = [dataclasses.replace(context, path=()) for context in found]
+            if all((other.path, other.label) != (path, text) for other in found_contexts):
+                found_contexts.append(Context(call_path, path, text, is_final=is_final))
+    if len(found_contexts) > MOST_CONTEXTS:
+        return [_whole(found_contexts, label=None)]
+    if len({context.path for context in found_contexts}) == 1 and not is_shared:
+        found_contexts = [dataclasses.replace(context, path=()) for context in found_contexts]
     by_label: dict[str | None, list[Context]] = {}
-    for context in found:
+    for context in found_contexts:
         by_label.setdefault(context.label, []).append(context)
-    kept = [context for group in by_label.values() for context in _hinted(group, graph)]
-    if len(by_label) == 1 and not (is_shared and found[0].label):
-        end = _common_end([context.path for context in found]) if is_shared else ()
-        return kept if len(kept) > 1 else [dataclasses.replace(_whole(found, label=None), path=end)]
-    return [_labelled(context) for context in kept]
+    distinct = [context for group in by_label.values() for context in _hinted(group, graph)]
+    if len(by_label) == 1 and not (is_shared and found_contexts[0].label):
+        end = _common_end([context.path for context in found_contexts]) if is_shared else ()
+        return distinct if len(distinct) > 1 else [dataclasses.replace(_whole(found_contexts, label=None), path=end)]
+    return [_labelled(context) for context in distinct]
 
 
-def _whole(found: Sequence[Context], label: str | None) -> Context:
+def _whole(contexts: Sequence[Context], label: str | None) -> Context:
     """The one context that takes the values of all."""
-    return Context(found[0].way, (), label, is_final=all(context.is_final for context in found))
+    return Context(contexts[0].call_path, (), label, is_final=all(context.is_final for context in contexts))
 
 
 def _labelled(context: Context) -> Context:
     """The same with the words of its label in its hint."""
-    told = [PHASES.get(word, word) for word in words(context.label or "")]
-    return dataclasses.replace(context, hint="_".join([*told, *filter(None, [context.hint])]))
+    label_words = [PHASES.get(word, word) for word in words(context.label or "")]
+    return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))
 
 
-def _hinted(found: list[Context], graph: CallGraph) -> list[Context]:
+def _hinted(contexts: list[Context], graph: CallGraph) -> list[Context]:
     """The contexts that a reader can tell apart, those that none can joined in one.
 
     What is joined reports the same thing called in the same manner; two metrics of it would need names made of line
     numbers, which mean nothing in a report and change with the file.
     """
-    if len(found) == 1:
-        return found
-    hints = hints_of([context.way for context in found], [context.is_final for context in found], graph)
+    if len(contexts) == 1:
+        return contexts
+    hints = hints_of([context.call_path for context in contexts], [context.is_final for context in contexts], graph)
     groups: dict[str, list[Context]] = {}
-    for context, hint in zip(found, hints, strict=True):
+    for context, hint in zip(contexts, hints, strict=True):
         groups.setdefault(hint, []).append(context)
     return [
         Context(
-            group[0].way,
+            group[0].call_path,
             _common_end([context.path for context in group]) if len(groups) > 1 else (),
             group[0].label,
             hint if len(groups) > 1 else "",
@@ -167,50 +180,59 @@ def _common_end(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
     return common
 
 
-def _told(ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[tuple[Place, ...]]:
-    """The calls that lead to a site on each way.
+def _telling_paths(
+    call_paths: Sequence[CallPath], trainings: Sequence[Training], graph: CallGraph
+) -> list[tuple[Place, ...]]:
+    """The calls that lead to a site on each call path.
 
     How the script came to the function with the main loop is left out: `mp.spawn(worker)` and `worker()` run the same
     training. Where a function is handed over, somebody else calls it: what comes before is left out, unless only that
-    tells two ways apart.
+    tells two call paths apart.
     """
-    starts = [_training_in(way, trainings, graph) for way in ways]
-    whole = [tuple(graph.place(frame) for frame in way[start:-1]) for way, start in zip(ways, starts, strict=True)]
-    handed = [max(0, _handed_over(way) - start) for way, start in zip(ways, starts, strict=True)]
+    starts = [_training_in(call_path, trainings, graph) for call_path in call_paths]
+    whole = [
+        tuple(graph.place(frame) for frame in call_path[start:-1])
+        for call_path, start in zip(call_paths, starts, strict=True)
+    ]
+    handed = [max(0, _handed_over(call_path) - start) for call_path, start in zip(call_paths, starts, strict=True)]
     sure = [path[place:] for path, place in zip(whole, handed, strict=True)]
     return sure if len(set(sure)) == len(set(whole)) else whole
 
 
-def _training_in(way: Way, trainings: Sequence[Training], graph: CallGraph) -> int:
-    """Which frame of a way the main loop runs in; 0 where it runs in none."""
+def _training_in(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> int:
+    """Which frame of a call path the main loop runs in; 0 where it runs in none."""
     loops = {training.node for training in trainings if not training.is_managed}
-    inside = (place for place, frame in enumerate(way) if not loops.isdisjoint(graph.nodes.loops_around(frame.node)))
+    inside = (
+        place for place, frame in enumerate(call_path) if not loops.isdisjoint(graph.nodes.loops_around(frame.node))
+    )
     return next(inside, 0)
 
 
-def _handed_over(way: Way) -> int:
-    """How many calls of a way end with the last one after which somebody else calls; 0 where none does."""
-    unsure = [place for place, frame in enumerate(way, start=1) if frame.edge is not None and frame.edge.is_handed]
+def _handed_over(call_path: CallPath) -> int:
+    """How many calls of a call path end with the last one after which somebody else calls; 0 where none does."""
+    unsure = [
+        place for place, frame in enumerate(call_path, start=1) if frame.edge is not None and frame.edge.is_handed
+    ]
     return max(unsure, default=0)
 
 
-def _labels_on(name: str, way: Way, graph: CallGraph) -> list[str]:
-    """Texts that the label variable holds on one way: the constant handed down, or those of the loop."""
-    place = len(way) - 1
+def _labels_on(name: str, call_path: CallPath, graph: CallGraph) -> list[str]:
+    """Texts that the label variable holds on one call path: the constant handed down, or those of the loop."""
+    place = len(call_path) - 1
     while True:
-        function = way[place].function
-        edge = way[place - 1].edge if place else None
+        function = call_path[place].function
+        edge = call_path[place - 1].edge if place else None
         if name not in function.parameters or edge is None:
             return label_texts(name, function, graph)
         if edge.is_handed:
             return []
-        given = edge.argument(name)
-        text = constant_text(given[0]) if given is not None else _default(name, function)
+        argument = edge.argument(name)
+        text = constant_text(argument[0]) if argument is not None else _default(name, function)
         if text is not None:
             return [text]
-        if given is None or not isinstance(given[0], cst.Name):
+        if argument is None or not isinstance(argument[0], cst.Name):
             return []
-        name, place = given[0].value, place - 1
+        name, place = argument[0].value, place - 1
 
 
 def _default(name: str, function: Function) -> str | None:

@@ -18,10 +18,10 @@ from deviate.analysis.resolve.identifier_words import (
     TUNED,
     words,
 )
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted, last_name
-from deviate.analysis.resolve.values import Value
 from deviate.model import RejectionReason, Role
 from deviate.model.metric_vocabulary import listed
 
@@ -61,11 +61,11 @@ class View:
         digits: decimals that its format asks for; None where that is no float format.
     """
 
-    value: Value
+    value: ReportedValue
     origin: Origin
-    own: list[str]
-    head: list[str]
-    near: list[str]
+    words: list[str]
+    numerator_words: list[str]
+    words_before: list[str]
     text: str
     unit: str
     sink: str
@@ -79,33 +79,37 @@ class View:
         """
         if self.origin.reason is not Reason.OF_COUNTER:
             return False
-        if COUNTERS & set(self.head[-1:]) or is_integer_spec(self.value.spec):
+        if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
             return False
         telling = QUALITY - NEUTRAL
-        return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
+        return bool(telling & set(self.words)) or (
+            self.digits is not None and bool(telling & set(self.words_before[-1:]))
+        )
 
     @property
     def is_shown_as_quality(self) -> bool:
         """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
         telling = QUALITY - NEUTRAL
-        is_called = bool(telling & set(self.own)) or bool(telling & set(self.near[-1:]))
+        is_called = bool(telling & set(self.words)) or bool(telling & set(self.words_before[-1:]))
         return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
 
     @property
     def is_length(self) -> bool:
         """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        named = {*self.own, *(self.near if self.is_watched else ())}
-        return self.origin.kind == "counter" and bool(LENGTHS & named) and bool(EPISODES & named)
+        name_words = {*self.words, *(self.words_before if self.is_watched else ())}
+        return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
 
     @property
     def is_watched(self) -> bool:
         """Whether it is handed, under a name, to what keeps a series for each name."""
-        return (self.sink in TRACKERS or self.value.style == "meter") and any(len(word) > 1 for word in self.near)
+        return (self.sink in TRACKERS or self.value.style == "meter") and any(
+            len(word) > 1 for word in self.words_before
+        )
 
     @property
     def describes_other(self) -> bool:
         """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
-        return self.digits is None and bool(self.near) and self.near[-1] in QUALIFIERS
+        return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def logged(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
     if view.sink != "deviate" or view.value.style == "name":
         return None
-    called = {*view.own, *view.near}
+    called = {*view.words, *view.words_before}
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
     return Evidence("time" if is_time else "quality", "logged with deviate.log")
 
@@ -149,17 +153,21 @@ def part_of_name(view: View) -> Objection | None:
 
 def learning_rate(view: View) -> Objection | None:
     """Learning rates are set, whoever computes them."""
-    is_named = RATES & set(view.own) or (RATES & set(view.near[-2:]) and view.origin.kind not in MEASURED)
+    is_named = RATES & set(view.words) or (RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED)
     return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
 
 
 def time_left(view: View) -> Objection | None:
-    is_named = ESTIMATES & {*view.own, *view.near} and view.origin.kind != "quality" and not QUALITY & set(view.own)
+    is_named = (
+        ESTIMATES & {*view.words, *view.words_before}
+        and view.origin.kind != "quality"
+        and not QUALITY & set(view.words)
+    )
     return Objection(RejectionReason.TIME_LEFT) if is_named else None
 
 
 def use_of_memory(view: View) -> Objection | None:
-    is_named = MEMORY & set(view.own) or (MEMORY & set(view.near[-3:]) and not QUALITY & set(view.own))
+    is_named = MEMORY & set(view.words) or (MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.words))
     return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
 
 
@@ -187,21 +195,25 @@ def text_name(view: View) -> Objection | None:
 
 def whole_number(view: View) -> Objection | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
-    is_named = QUALITY & {*view.own, *view.near}
+    is_named = QUALITY & {*view.words, *view.words_before}
     return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
 
 
 def counter_name(view: View) -> Objection | None:
-    is_named = bool(view.head) and view.head[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
-    if not is_named or view.digits is not None or QUALITY & {*view.own, *view.near}:
+    is_named = (
+        bool(view.numerator_words)
+        and view.numerator_words[-1] in COUNTERS
+        and view.origin.kind in ("unknown", "computed")
+    )
+    if not is_named or view.digits is not None or QUALITY & {*view.words, *view.words_before}:
         return None
-    return Objection(RejectionReason.NAMED_COUNTER, dotted(view.value.source) or view.head[-1])
+    return Objection(RejectionReason.NAMED_COUNTER, dotted(view.value.source) or view.numerator_words[-1])
 
 
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
-    last = view.near[-1:]
-    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
+    last = view.words_before[-1:]
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.words, *view.words_before}:
         return None
     if COUNTERS & set(last):
         return Objection(RejectionReason.CALLED_COUNTER, view.text)
@@ -220,26 +232,26 @@ def measured(view: View) -> Evidence | None:
 
 
 def named_for_quality(view: View) -> Evidence | None:
-    return _named(view, "quality") if (QUALITY - NEUTRAL) & set(view.own) else None
+    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.words) else None
 
 
 def named_for_time(view: View) -> Evidence | None:
-    return _named(view, "time") if TIMES & set(view.own) and not QUALITY & set(view.near) else None
+    return _by_name(view, "time") if TIMES & set(view.words) and not QUALITY & set(view.words_before) else None
 
 
 def called_quality(view: View) -> Evidence | None:
-    is_called = QUALITY & set(view.near) and not view.describes_other
+    is_called = QUALITY & set(view.words_before) and not view.describes_other
     return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
 def named_neutrally(view: View) -> Evidence | None:
-    return _named(view, "quality") if NEUTRAL & set(view.own) else None
+    return _by_name(view, "quality") if NEUTRAL & set(view.words) else None
 
 
 def called_time(view: View) -> Evidence | None:
-    if view.describes_other or not (TIMES & set(view.near) or view.unit):
+    if view.describes_other or not (TIMES & set(view.words_before) or view.unit):
         return None
-    if TIMES & set(view.near):
+    if TIMES & set(view.words_before):
         return Evidence("time", f'called "{view.text}" in the message')
     return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
 
@@ -303,6 +315,6 @@ def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def _named(view: View, role: Role) -> Evidence:
+def _by_name(view: View, role: Role) -> Evidence:
     telling = QUALITY if role == "quality" else TIMES
-    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.own if word in telling))}")
+    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.words if word in telling))}")

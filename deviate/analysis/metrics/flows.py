@@ -9,8 +9,8 @@ from deviate.analysis.resolve.abstract_values import Argument, Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.message_items import EMPTY_SCENE, Scene, Stars, Substitute
 from deviate.analysis.resolve.tree import constant_number, constant_text, element, last_name, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Given, Scene, Stars
 
 PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
 
@@ -27,19 +27,19 @@ class Flows:
 
     # ------------------------------------------------------------ parameters
 
-    def given(self, edge: Edge) -> dict[tuple[Function, str], Given]:
+    def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Substitute]:
         """What each parameter of a function stands for in one call of it."""
         callee = edge.callee
-        found: dict[tuple[Function, str], Given] = {}
+        arguments: dict[tuple[Function, str], Substitute] = {}
         for name, bindings in callee.bindings.items():
             if bindings[0].how == "parameter" and name != callee.receiver:
                 argument = edge.argument(name) or self._default(bindings[0], callee)
                 if argument is not None:
-                    found[callee, name] = argument
+                    arguments[callee, name] = argument
             elif bindings[0].how == "stars":
                 mappings = [("", argument) for argument in _unpacked(edge, "**")]
-                found[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
-        return found
+                arguments[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
+        return arguments
 
     def _default(self, binding: Binding, callee: Function) -> Argument | None:
         return (binding.value, callee) if isinstance(binding.value, cst.BaseExpression) else None
@@ -73,13 +73,13 @@ class Flows:
         Args:
             reported: variables that are reported as they are.
         """
-        scenes = [PLAIN]
+        scenes = [EMPTY_SCENE]
         for loop in self._loops(node):
             turns = [turn for turn in self._written(loop, function) if self._tells(turn, reported)]
             scenes = [scene.extended(turn) for scene in scenes for turn in turns] or scenes
-        return scenes if scenes != [PLAIN] else []
+        return scenes if scenes != [EMPTY_SCENE] else []
 
-    def _tells(self, turn: Mapping[tuple[Function, str], Given], reported: set[str]) -> bool:
+    def _tells(self, turn: Mapping[tuple[Function, str], Substitute], reported: set[str]) -> bool:
         """Whether a turn gives a reported variable something that is more than a constant."""
         held = [value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)]
         return any(constant_text(value) is None and constant_number(value) is None for value in held)
@@ -87,28 +87,30 @@ class Flows:
     def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
         if node not in self._known_loops:
             around: list[cst.For | cst.CompFor] = [
-                it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)
+                loop for loop in self.nodes.loops_around(node) if isinstance(loop, cst.For)
             ]
             self._known_loops[node] = around + [part for part in walk(node) if type(part) is cst.CompFor]
         return self._known_loops[node]
 
     def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
         target, iterable, kind = _peeled(loop)
-        given = (
+        iterated = (
             scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
         )
-        if given is None or target is None:
+        if iterated is None or target is None:
             return [scene]
-        return [scene.extended(turn) for turn in self._bound(given, kind, target, function)] or [scene]
+        return [scene.extended(turn) for turn in self._bound(iterated, kind, target, function)] or [scene]
 
-    def _written(self, loop: cst.For | cst.CompFor, function: Function) -> Iterator[dict[tuple[Function, str], Given]]:
+    def _written(
+        self, loop: cst.For | cst.CompFor, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Substitute]]:
         target, iterable, kind = _peeled(loop)
         if target is None:
             return
         if isinstance(iterable, cst.Call) and last_name(iterable.func) == "zip":
             columns = [self.displays.literal(value, function) for value in positional(iterable)]
             for row in zip(*columns, strict=False):
-                turn: dict[tuple[Function, str], Given] = {}
+                turn: dict[tuple[Function, str], Substitute] = {}
                 for place, value in enumerate(row):
                     name = element(target, place)
                     if isinstance(name, cst.Name):
@@ -119,18 +121,18 @@ class Flows:
 
     def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
         """Whether all keys of a mapping are written down."""
-        shown = self.displays.display(node, function)
-        return bool(shown) and all(key is not None for key, _, _ in shown or ())
+        items = self.displays.display(node, function)
+        return bool(items) and all(key is not None for key, _, _ in items or ())
 
     def _bound(
-        self, given: Given, kind: str, target: cst.BaseExpression, function: Function
-    ) -> Iterator[dict[tuple[Function, str], Given]]:
-        for turn in self._items(given, kind, target):
+        self, iterated: Substitute, kind: str, target: cst.BaseExpression, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Substitute]]:
+        for turn in self._items(iterated, kind, target):
             yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
 
-    def _items(self, given: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
+    def _items(self, iterated: Substitute, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Substitute]]:
         """What the names of a loop's target stand for in each turn."""
-        pairs, plain = self._pairs(given)
+        pairs, plain = self._pairs(iterated)
         if isinstance(target, cst.Name):
             for value in [value for _, value in pairs] if kind == "values" else plain:
                 yield {target.value: value}
@@ -142,23 +144,23 @@ class Flows:
             if key is not None and held is not None:
                 yield {first.value: key, second.value: held}
 
-    def _pairs(self, given: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
+    def _pairs(self, iterated: Substitute) -> tuple[list[tuple[Substitute, Substitute]], list[Substitute]]:
         """The items of a container: by key, and in order."""
-        if isinstance(given, str):
+        if isinstance(iterated, str):
             return [], []
-        if isinstance(given, Stars):
-            return list(given.named), list(given.given)
-        node, function = given
+        if isinstance(iterated, Stars):
+            return list(iterated.by_name), list(iterated.arguments)
+        node, function = iterated
         if not isinstance(node, cst.BaseExpression):
             return [], []
-        pairs: list[tuple[Given, Given]] = [
+        pairs: list[tuple[Substitute, Substitute]] = [
             (key if isinstance(key, str) else (key, where), (value, where))
             for key, value, where in self.displays.display(node, function) or ()
             if key is not None
         ]
-        plain: list[Given] = list(self.displays.listed(node, function) or ())
+        plain: list[Substitute] = list(self.displays.listed(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
-        return (pairs, plain) if pairs or plain else ([("", given)], [given])
+        return (pairs, plain) if pairs or plain else ([("", iterated)], [iterated])
 
 
 def _unpacked(edge: Edge, star: str) -> list[Argument]:
@@ -184,7 +186,7 @@ def _peeled(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst
     return target, iterable, kind
 
 
-def _pair(item: Given) -> tuple[Given | None, Given | None]:
+def _pair(item: Substitute) -> tuple[Substitute | None, Substitute | None]:
     """A tuple of two that is an item of a list."""
     if not isinstance(item, tuple) or not isinstance(item[0], cst.BaseExpression):
         return None, None

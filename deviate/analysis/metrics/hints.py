@@ -1,4 +1,4 @@
-"""Hints: words by which a reader tells apart the ways to one site: phases first, then what else the calls say."""
+"""Hints: words by which a reader tells apart the call paths to one site: phases first, then what else the calls say."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Edge
-from deviate.analysis.resolve.calls import CallGraph, Frame, Way
+from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, words
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers
 from deviate.model.metric_vocabulary import listed
@@ -24,16 +24,16 @@ SILENT = listed(
 
 HELD = re.compile(r"([a-z]+?)_?(?:set|loader|data|dataset|dataloader|iter|dl|ds)s?")
 
-Told = Callable[[Way], Iterator[str]]
+Told = Callable[[CallPath], Iterator[str]]
 
 
-def hints_of(ways: Sequence[Way], is_final: Sequence[bool], graph: CallGraph) -> list[str]:
-    """A hint for each way to a site; equal ones where no reader could tell the ways apart.
+def hints_of(call_paths: Sequence[CallPath], is_final: Sequence[bool], graph: CallGraph) -> list[str]:
+    """A hint for each call path to a site; equal ones where no reader could tell them apart.
 
-    Phases of training come first, wherever the calls name them: train, val, test. Then whether the way is taken after
-    the training ("final"), then other words of the calls, then their order if what they are given differs.
+    Phases of training come first, wherever the calls name them: train, val, test. Then whether the call path is taken
+    after the training ("final"), then other words of the calls, then their order if what they are given differs.
     """
-    parts = [_differing_part(ways, place) for place in range(len(ways))]
+    parts = [_differing_part(call_paths, place) for place in range(len(call_paths))]
     hints = _refined(_phases(parts, graph), lambda places: _finals([is_final[place] for place in places]))
     hints = _refined(hints, lambda places: _other_words([parts[place] for place in places], graph))
     return _refined(hints, lambda places: _ordinals([parts[place] for place in places], graph))
@@ -57,28 +57,28 @@ def _joined(*parts: str) -> str:
     return "_".join(part for part in parts if part)
 
 
-def _differing_part(ways: Sequence[Way], place: int) -> Way:
-    """A way without the calls with which all ways begin, and without its end at the site."""
+def _differing_part(call_paths: Sequence[CallPath], place: int) -> CallPath:
+    """A call path without the calls with which all begin, and without its end at the site."""
     shared = 0
-    shortest = min(len(way) for way in ways) - 1
-    while shared < shortest and len({id(way[shared].node) for way in ways}) == 1:
+    shortest = min(len(call_path) for call_path in call_paths) - 1
+    while shared < shortest and len({id(call_path[shared].node) for call_path in call_paths}) == 1:
         shared += 1
-    return ways[place][shared:-1]
+    return call_paths[place][shared:-1]
 
 
 # ---------------------------------------------------------------- words of the calls
 
 
-def _phases(parts: Sequence[Way], graph: CallGraph) -> list[str]:
-    """The phase of each way, by the first kind of words that names one; empty where none differ."""
+def _phases(parts: Sequence[CallPath], graph: CallGraph) -> list[str]:
+    """The phase of each call path, by the first kind of words that names one; empty where none differ."""
     sources = _sources(graph)
-    told = [[list(filter(None, map(_phase, source(part)))) for source in sources] for part in parts]
-    found = []
-    for kinds in told:
-        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared(told, number)), [])
+    phases = [[list(filter(None, map(_phase, source(part)))) for source in sources] for part in parts]
+    hints = []
+    for kinds in phases:
+        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared(phases, number)), [])
         number = kinds.index(first) if first else 0
-        found.append(next((phase for phase in first if phase not in _shared(told, number)), ""))
-    return found if len(set(found)) > 1 else [""] * len(parts)
+        hints.append(next((phase for phase in first if phase not in _shared(phases, number)), ""))
+    return hints if len(set(hints)) > 1 else [""] * len(parts)
 
 
 def _phase(word: str) -> str | None:
@@ -87,13 +87,13 @@ def _phase(word: str) -> str | None:
     return PHASES.get(match[1] if match else word)
 
 
-def _shared(told: Sequence[Sequence[list[str]]], number: int) -> set[str]:
-    """The phases that one kind of words names on every way."""
-    return set(told[0][number]).intersection(*(kinds[number] for kinds in told[1:]))
+def _shared(phases: Sequence[Sequence[list[str]]], number: int) -> set[str]:
+    """The phases that one kind of words names on every call path."""
+    return set(phases[0][number]).intersection(*(kinds[number] for kinds in phases[1:]))
 
 
-def _other_words(parts: Sequence[Way], graph: CallGraph) -> list[str]:
-    """Telling words by which all ways differ, of the first kind that has them; at most one way may have none."""
+def _other_words(parts: Sequence[CallPath], graph: CallGraph) -> list[str]:
+    """Telling words by which all call paths differ, of the first kind that has them; at most one may have none."""
     for source in _sources(graph):
         groups = [list(dict.fromkeys(word for word in source(part) if _is_telling(word))) for part in parts]
         common = set(groups[0]).intersection(*groups[1:])
@@ -108,34 +108,34 @@ def _is_telling(word: str) -> bool:
     return len(plain) > 1 and word not in SILENT and word not in COUNTERS | QUALITY | SHORT_TIMES
 
 
-def _ordinals(parts: Sequence[Way], graph: CallGraph) -> list[str]:
+def _ordinals(parts: Sequence[CallPath], graph: CallGraph) -> list[str]:
     """The order of the calls in the source; none where they are given the same, for then they report the same."""
-    calls = [tuple(_given(frame.edge, graph) for frame in part if frame.edge is not None) for part in parts]
+    calls = [tuple(_argument_words(frame.edge, graph) for frame in part if frame.edge is not None) for part in parts]
     if len(set(calls)) < len(calls) or len(parts) > len(ORDINALS):
         return [""] * len(parts)
     return list(ORDINALS[: len(parts)])
 
 
-def _given(edge: Edge, graph: CallGraph) -> tuple[str, ...]:
+def _argument_words(edge: Edge, graph: CallGraph) -> tuple[str, ...]:
     """What a call hands over, but for counters and switches."""
     spelled = [graph.nodes.code(value) for _, value in _arguments(edge)]
     return tuple(text for text in spelled if text not in ("True", "False", "None") and not COUNTERS & set(words(text)))
 
 
 def _sources(graph: CallGraph) -> tuple[Told, ...]:
-    """Kinds of words on a way, the most telling kind first."""
+    """Kinds of words on a call path, the most telling kind first."""
 
-    def targets(way: Way) -> Iterator[str]:
-        return (word for frame in way for name in _assigned(frame, graph) for word in words(name))
+    def targets(call_path: CallPath) -> Iterator[str]:
+        return (word for frame in call_path for name in _assigned(frame, graph) for word in words(name))
 
-    def branches(way: Way) -> Iterator[str]:
-        return (word for frame in way for word in _conditions(frame.node, graph))
+    def branches(call_path: CallPath) -> Iterator[str]:
+        return (word for frame in call_path for word in _conditions(frame.node, graph))
 
     return _constants, _names, targets, _functions, branches
 
 
-def _constants(way: Way) -> Iterator[str]:
-    for edge in _edges(way):
+def _constants(call_path: CallPath) -> Iterator[str]:
+    for edge in _edges(call_path):
         for key, value in _arguments(edge):
             text, number = constant_text(value), constant_number(value)
             if text is not None:
@@ -144,8 +144,8 @@ def _constants(way: Way) -> Iterator[str]:
                 yield f"{'_'.join(words(key))}_{number:g}".replace(".", "_").replace("-", "minus_")
 
 
-def _names(way: Way) -> Iterator[str]:
-    for edge in _edges(way):
+def _names(call_path: CallPath) -> Iterator[str]:
+    for edge in _edges(call_path):
         for key, value in _arguments(edge):
             if isinstance(value, cst.Name) and value.value == "True":
                 yield from words(key)
@@ -153,14 +153,14 @@ def _names(way: Way) -> Iterator[str]:
                 yield from (word for name in identifiers(value) for word in words(name))
 
 
-def _functions(way: Way) -> Iterator[str]:
-    for frame in way:
+def _functions(call_path: CallPath) -> Iterator[str]:
+    for frame in call_path:
         yield from () if frame.function.is_module else words(frame.function.name)
         yield from words(frame.edge.callee.name) if frame.edge is not None else ()
 
 
-def _edges(way: Way) -> Iterator[Edge]:
-    return (frame.edge for frame in way if frame.edge is not None)
+def _edges(call_path: CallPath) -> Iterator[Edge]:
+    return (frame.edge for frame in call_path if frame.edge is not None)
 
 
 def _arguments(edge: Edge) -> Iterator[tuple[str, cst.BaseExpression]]:
@@ -169,10 +169,10 @@ def _arguments(edge: Edge) -> Iterator[tuple[str, cst.BaseExpression]]:
         for argument in edge.node.args:  # what is given beside the function tells what it is for
             yield argument.keyword.value if argument.keyword else "", argument.value
     names = edge.callee.parameters[edge.skipped :]
-    for place, (value, _) in enumerate(edge.given):
+    for place, (value, _) in enumerate(edge.arguments):
         if isinstance(value, cst.BaseExpression):
             yield names[place] if place < len(names) else "", value
-    for name, (value, _) in edge.named:
+    for name, (value, _) in edge.by_name:
         if isinstance(value, cst.BaseExpression):
             yield name, value
 

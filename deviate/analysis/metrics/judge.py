@@ -7,10 +7,10 @@ import libcst as cst
 from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, Objection, View
 from deviate.analysis.metrics.phrases import tag_words
 from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.templates import decimals
 from deviate.analysis.resolve.tree import identifiers
-from deviate.analysis.resolve.values import Value
 from deviate.model import Direction, RejectionReason, Role
 
 __all__ = ["Candidate", "Decision", "Judge"]
@@ -25,7 +25,7 @@ class Candidate:
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
-    value: Value
+    value: ReportedValue
     before: str
     after: str
     line: int
@@ -51,7 +51,7 @@ class Judge:
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
 
-    def origin(self, value: Value) -> Origin:
+    def origin(self, value: ReportedValue) -> Origin:
         origin = self.origins.of(value.source, value.function)
         if value.path and origin.kind in ("object", "constant", "text"):
             return UNKNOWN
@@ -60,15 +60,17 @@ class Judge:
     def decide(self, candidate: Candidate) -> Decision:
         """Metric or not, with reasons."""
         view = self._view(candidate)
-        found = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
-        if not found:
+        findings = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
+        if not findings:
             return Decision(None, objection=Objection(RejectionReason.UNMARKED))
-        decisive = found[0]
+        decisive = findings[0]
         if isinstance(decisive, Objection):
             return Decision(None, objection=decisive)
-        agreeing = [it.text for it in found if isinstance(it, Evidence) and it.role == decisive.role]
-        told = (*agreeing, self._change(candidate), _shown(candidate))
-        return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(told))))
+        agreeing = [
+            finding.text for finding in findings if isinstance(finding, Evidence) and finding.role == decisive.role
+        ]
+        texts = (*agreeing, self._change(candidate), _format_text(candidate))
+        return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(texts))))
 
     def _view(self, candidate: Candidate) -> View:
         value = candidate.value
@@ -76,9 +78,9 @@ class Judge:
         return View(
             value=value,
             origin=self.origin(value),
-            own=all_words([*identifiers(value.source), value.path]),
-            head=all_words([*identifiers(_numerator(value.source)), value.path]),
-            near=words(text),
+            words=all_words([*identifiers(value.source), value.path]),
+            numerator_words=all_words([*identifiers(_numerator(value.source)), value.path]),
+            words_before=words(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
             sink=candidate.sink,
@@ -98,15 +100,15 @@ def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _direction(decisive: Evidence, view: View) -> Direction | None:
     if decisive.role == "time":
-        is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.own, *view.near}
+        is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.words, *view.words_before}
         return "max" if is_speed else "min"
     if decisive.role == "quality":
-        called = tag_words(view.text) if view.is_watched else view.near  # `losses/entropy` is no loss
-        return direction_of(called) or direction_of(view.own) or direction_of(words(str(view.origin.detail)))
+        called = tag_words(view.text) if view.is_watched else view.words_before  # `losses/entropy` is no loss
+        return direction_of(called) or direction_of(view.words) or direction_of(words(str(view.origin.detail)))
     return None
 
 
-def _shown(candidate: Candidate) -> str:
+def _format_text(candidate: Candidate) -> str:
     digits = decimals(candidate.value.spec)
-    shown = "reported" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'}"
-    return f"{shown} by {candidate.sink} ({candidate.value.style})"
+    how = "reported" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'}"
+    return f"{how} by {candidate.sink} ({candidate.value.style})"

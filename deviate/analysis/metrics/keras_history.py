@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compiles
-from deviate.analysis.resolve.abstract_values import Instance, Outside, Type
+from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted, keywords, last_name, positional, walk
@@ -65,18 +65,22 @@ class _Keras:
         if compiled is None:
             return []
         function = self.graph.nodes.function_of(compiled)
-        given, named = positional(compiled), keywords(compiled)
-        losses = named.get("loss") or (given[1] if len(given) > 1 else None)
-        metrics = named.get("metrics") or (given[2] if len(given) > 2 else None)
+        arguments, by_name = positional(compiled), keywords(compiled)
+        losses = by_name.get("loss") or (arguments[1] if len(arguments) > 1 else None)
+        metrics = by_name.get("metrics") or (arguments[2] if len(arguments) > 2 else None)
         keys = [f"{output}_loss" for output in _constant_keys(self._bound(losses, function))]
-        for listed_ in (metrics, named.get("weighted_metrics")):
+        for listed_ in (metrics, by_name.get("weighted_metrics")):
             keys += self._metrics(listed_, function)
         return keys
 
     def _bound(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
         if isinstance(node, cst.Name):
             _, bindings = self.graph.resolver.find(node.value, function)
-            values = [it.value for it in bindings if it.how == "assign" and isinstance(it.value, cst.BaseExpression)]
+            values = [
+                binding.value
+                for binding in bindings
+                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
+            ]
             return values[-1] if values else node
         return node
 
@@ -96,34 +100,38 @@ class _Keras:
         if text is not None:
             return [text if text.islower() else _snake(text)]
         if isinstance(metrics, cst.Call):
-            return [self._named(metrics, function)]
+            return [self._metric_name(metrics, function)]
         if isinstance(metrics, cst.Name):
             if metrics.value == "None":
                 return []
             scope, bindings = self.graph.resolver.find(metrics.value, function)
-            values = [it.value for it in bindings if it.how == "assign" and isinstance(it.value, cst.BaseExpression)]
+            values = [
+                binding.value
+                for binding in bindings
+                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
+            ]
             if values:
                 return self._metrics(values[-1], scope, depth - 1)
-            for edge in self.graph.edges_into(scope) if any(it.how == "parameter" for it in bindings) else ():
-                given = edge.argument(metrics.value)
-                if given is not None and isinstance(given[0], cst.BaseExpression):
-                    return self._metrics(given[0], given[1], depth - 1)
-            if any(it.how == "parameter" for it in bindings):
+            for edge in self.graph.edges_into(scope) if any(binding.how == "parameter" for binding in bindings) else ():
+                argument = edge.argument(metrics.value)
+                if argument is not None and isinstance(argument[0], cst.BaseExpression):
+                    return self._metrics(argument[0], argument[1], depth - 1)
+            if any(binding.how == "parameter" for binding in bindings):
                 return []
         return [last_name(metrics)] if last_name(metrics) else []
 
-    def _named(self, made: cst.Call, function: Function) -> str:
+    def _metric_name(self, call: cst.Call, function: Function) -> str:
         """Name of a metric object: the one it is given, that of its class's constructor, or that of the class."""
-        name = constant_text(keywords(made).get("name"))
-        for thing in self.graph.resolver.of(made.func, function) if name is None else ():
-            if isinstance(thing, Type):
-                name = name or self._declared_name(thing)
-            elif isinstance(thing, Outside):
-                return _snake(thing.name.rpartition(".")[2])
-        return name or _snake(last_name(made.func))
+        name = constant_text(keywords(call).get("name"))
+        for referent in self.graph.resolver.of(call.func, function) if name is None else ():
+            if isinstance(referent, ClassRef):
+                name = name or self._declared_name(referent)
+            elif isinstance(referent, External):
+                return _snake(referent.name.rpartition(".")[2])
+        return name or _snake(last_name(call.func))
 
-    def _declared_name(self, thing: Type) -> str | None:
-        constructor = self.graph.resolver.method(thing.cls, "__init__")
+    def _declared_name(self, referent: ClassRef) -> str | None:
+        constructor = self.graph.resolver.method(referent.cls, "__init__")
         if constructor is None:
             return None
         for binding in constructor.bindings.get("name", ()):
@@ -136,14 +144,14 @@ class _Keras:
         """Keys of the dict that the model's own `train_step` or `test_step` returns."""
         if not isinstance(self.call.func, cst.Attribute):
             return []
-        for thing in self.graph.resolver.of(self.call.func.value, self.function):
-            step = self.graph.resolver.method(thing.cls, name) if isinstance(thing, Instance) else None
+        for referent in self.graph.resolver.of(self.call.func.value, self.function):
+            step = self.graph.resolver.method(referent.cls, name) if isinstance(referent, Instance) else None
             for returned in step.returns if step is not None else ():
                 keys = _constant_keys(self._bound(returned, step) if step is not None else None)
                 if keys:
                     return keys
-                if isinstance(returned, cst.DictComp) and isinstance(thing, Instance):
-                    return [*self._trackers(thing), *self._compiled(compiled)]
+                if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):
+                    return [*self._trackers(referent), *self._compiled(compiled)]
         return []
 
     def _trackers(self, model: Instance) -> Iterator[str]:
@@ -152,15 +160,15 @@ class _Keras:
             for method in cls.methods.values():
                 for call in method.calls:
                     name = constant_text(keywords(call).get("name"))
-                    made = self.graph.resolver.names(call.func, method)
-                    if name is not None and any(".metrics." in full for full in made):
+                    names = self.graph.resolver.names(call.func, method)
+                    if name is not None and any(".metrics." in full for full in names):
                         yield name
 
     def _validates(self) -> bool:
-        named = [keywords(self.call).get(name) for name in VALIDATION]
-        given = positional(self.call)
-        named += [given[place] for place in VALIDATION_POSITIONS if place < len(given)]
-        return any(value is not None and not _is_nothing(value) for value in named)
+        data = [keywords(self.call).get(name) for name in VALIDATION]
+        arguments = positional(self.call)
+        data += [arguments[place] for place in VALIDATION_POSITIONS if place < len(arguments)]
+        return any(value is not None and not _is_nothing(value) for value in data)
 
 
 def _constant_keys(node: cst.BaseExpression | None) -> list[str]:
@@ -193,7 +201,7 @@ class _Transformers:
 
     def __init__(self, call: cst.Call, graph: CallGraph) -> None:
         self.call, self.graph = call, graph
-        self.made = list(self._made())
+        self.made = list(self._constructions())
 
     def keys(self) -> list[str]:
         keys = list(TRAINED)
@@ -202,17 +210,17 @@ class _Transformers:
             keys += [key for key in self._computed() if key.startswith("eval_")]
         return list(dict.fromkeys(keys))
 
-    def _made(self) -> Iterator[tuple[cst.Call, Function]]:
+    def _constructions(self) -> Iterator[tuple[cst.Call, Function]]:
         """The calls that make the trainer: those of its class, and those in which a subclass makes its parent."""
         function = self.graph.nodes.function_of(self.call)
         classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
         for call, around in self.graph.calls:
-            for thing in self.graph.resolver.of(call.func, around):
-                if isinstance(thing, Outside):
-                    is_made = thing.name in classes or thing.name.removesuffix("().__init__") in classes
+            for referent in self.graph.resolver.of(call.func, around):
+                if isinstance(referent, External):
+                    is_made = referent.name in classes or referent.name.removesuffix("().__init__") in classes
                 else:
-                    is_made = isinstance(thing, Type) and not classes.isdisjoint(
-                        self.graph.resolver.order(thing.cls)[1]
+                    is_made = isinstance(referent, ClassRef) and not classes.isdisjoint(
+                        self.graph.resolver.order(referent.cls)[1]
                     )
                 if is_made:
                     yield call, around
@@ -224,13 +232,13 @@ class _Transformers:
         evaluations = (dotted(owner) + ".evaluate", "self.evaluate")
         if any(dotted(call.func) in evaluations for call, _ in self.graph.calls):
             return True
-        given = [keywords(call).get("eval_dataset") for call, _ in self.made]
-        if all(value is None or _is_nothing(value) for value in given):
+        datasets = [keywords(call).get("eval_dataset") for call, _ in self.made]
+        if all(value is None or _is_nothing(value) for value in datasets):
             return False
         settings = [call for call, _ in self.graph.calls if last_name(call.func).endswith("TrainingArguments")]
-        told = [keywords(call)[key] for call in settings for key in STRATEGIES if key in keywords(call)]
+        strategies = [keywords(call)[key] for call in settings for key in STRATEGIES if key in keywords(call)]
         is_open = not settings or any(argument.star for call in settings for argument in call.args)
-        return is_open or any(not _is_nothing(value) for value in told)
+        return is_open or any(not _is_nothing(value) for value in strategies)
 
     def _computed(self) -> list[str]:
         """Keys of what `compute_metrics` returns."""
@@ -257,7 +265,7 @@ class _Transformers:
                 text = constant_text(binding.key)
                 if binding.how == "item" and text is not None:
                     keys.append(text)
-                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
                     keys += self._returned(binding.value, function, depth - 1)
             return keys
         if isinstance(node, cst.Call):
@@ -286,4 +294,4 @@ class _Transformers:
         for value in values:
             for part in walk(value) if value is not None else ():
                 if isinstance(part, cst.Call) and last_name(part.func) in ("load", "load_metric"):
-                    yield from (name for given in positional(part)[:1] if (name := constant_text(given)))
+                    yield from (name for argument in positional(part)[:1] if (name := constant_text(argument)))

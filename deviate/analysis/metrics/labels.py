@@ -8,13 +8,13 @@ from deviate.analysis.metrics.judge import Candidate, Judge
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function, Nodes
+from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
 from deviate.analysis.resolve.tree import constant_text, last_name, walk
-from deviate.analysis.resolve.values import Item, Value
 
 SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
 
 
-def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> Value | None:
+def label_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> ReportedValue | None:
     """The plain variable among the values of a message that tells by its text what is reported.
 
     It holds one of some constant texts or, where none does, a key of a mapping that is known when the script runs.
@@ -34,19 +34,21 @@ def is_key(name: str, function: Function, graph: CallGraph) -> bool:
 
 def _mapping(binding: Binding) -> cst.BaseExpression | None:
     """The mapping over whose keys a loop variable goes."""
-    iterable, way = binding.value, binding.way
+    iterable, position = binding.value, binding.position
     while True:
         if isinstance(iterable, cst.Subscript):  # `list(metrics.items())[:-1]`
             iterable = iterable.value
         elif isinstance(iterable, cst.Call) and last_name(iterable.func) in SAME_ORDER and iterable.args:
-            way = way[1:] if last_name(iterable.func) == "enumerate" else way
+            position = position[1:] if last_name(iterable.func) == "enumerate" else position
             iterable = iterable.args[0].value
         else:
             break
     if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
         return None
-    taken = iterable.func.attr.value
-    return iterable.func.value if (taken == "items" and way == (0,)) or (taken == "keys" and not way) else None
+    method = iterable.func.attr.value
+    return (
+        iterable.func.value if (method == "items" and position == (0,)) or (method == "keys" and not position) else None
+    )
 
 
 def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
@@ -54,7 +56,7 @@ def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> boo
     return label is not None and is_key(label, candidate.value.function, graph)
 
 
-def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExpression | None:
+def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst.BaseExpression | None:
     """The mapping of which a value is what stands under the key in the label variable, or is computed from that."""
     if label is None or not is_key(label, value.function, graph):
         return None
@@ -64,9 +66,9 @@ def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExp
     return next((_mapping(key) for key in keys if label in names or key.node in bound), None)
 
 
-def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
+def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) -> str:
     """The tag of a summary of a TensorFlow graph: its name behind those of the scopes that are open around it."""
-    if not all(isinstance(item, str) for item in named):
+    if not all(isinstance(item, str) for item in name_items):
         return ""
     scopes = [
         text
@@ -77,34 +79,34 @@ def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
         for text in [constant_text(argument.value) for argument in item.item.args[:1]]
         if text is not None
     ]
-    name = "".join(item for item in named if isinstance(item, str)).removesuffix(": ")
+    name = "".join(item for item in name_items if isinstance(item, str)).removesuffix(": ")
     return "/".join([*reversed(scopes), re.sub(r"[^-/\w.]", "_", name)]).lstrip("/")
 
 
 def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6) -> list[str]:
     """Constant texts that a variable can hold: of the loop over texts, or handed to the parameter anywhere."""
     scope, bindings = graph.resolver.find(name, function)
-    found: list[str] = []
+    label_values: list[str] = []
     for binding in bindings:
         if binding.how == "for" and isinstance(binding.value, cst.Tuple | cst.List):
             texts = [
-                constant_text(_part(item.value, binding.way))
+                constant_text(_part(item.value, binding.position))
                 for item in binding.value.elements
                 if isinstance(item, cst.Element)
             ]
-            found += [text for text in texts if text is not None]
-        elif binding.how == "for" and isinstance(binding.value, cst.Call) and not binding.way[1:]:
-            found += _dict_keys(binding.value, binding.way, scope, graph)
+            label_values += [text for text in texts if text is not None]
+        elif binding.how == "for" and isinstance(binding.value, cst.Call) and not binding.position[1:]:
+            label_values += _dict_keys(binding.value, binding.position, scope, graph)
         elif binding.how == "parameter" and depth:
             for edge in graph.edges_into(scope):
-                found += _texts_given(edge.argument(name), scope, graph, depth)
-    return list(dict.fromkeys(found))
+                label_values += _texts_given(edge.argument(name), scope, graph, depth)
+    return list(dict.fromkeys(label_values))
 
 
-def _texts_given(given: Argument | None, callee: Function, graph: CallGraph, depth: int) -> list[str]:
-    if given is None:
+def _texts_given(argument: Argument | None, callee: Function, graph: CallGraph, depth: int) -> list[str]:
+    if argument is None:
         return []
-    node, caller = given
+    node, caller = argument
     text = constant_text(node)
     if text is not None:
         return [text]
@@ -113,20 +115,20 @@ def _texts_given(given: Argument | None, callee: Function, graph: CallGraph, dep
     return label_texts(node.value, caller, graph, depth - 1)
 
 
-def _part(node: cst.BaseExpression, way: tuple[int, ...]) -> cst.BaseExpression | None:
-    for number in way:
+def _part(node: cst.BaseExpression, position: tuple[int, ...]) -> cst.BaseExpression | None:
+    for number in position:
         if not isinstance(node, cst.Tuple | cst.List) or number >= len(node.elements):
             return None
         node = node.elements[number].value
     return node
 
 
-def _dict_keys(call: cst.Call, way: tuple[int, ...], scope: Function, graph: CallGraph) -> list[str]:
+def _dict_keys(call: cst.Call, position: tuple[int, ...], scope: Function, graph: CallGraph) -> list[str]:
     """Keys of a dict display that a loop goes through with `.items()` or `.keys()`."""
     if (
         not isinstance(call.func, cst.Attribute)
         or call.func.attr.value not in ("items", "keys")
-        or way not in ((), (0,))
+        or position not in ((), (0,))
     ):
         return []
     container: cst.CSTNode | None = call.func.value

@@ -36,12 +36,12 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
         )
     start = _statement_start(source, line)
     candidates = [node for node in walk(source.tree) if _is_value(node, nodes)]
-    here = [node for node in candidates if nodes.statement_line(node) == start]
+    on_line = [node for node in candidates if nodes.statement_line(node) == start]
     wanted = normalised(expression)
-    found = [node for node in here if normalised(source.code(node)) == wanted]
-    if not found:
-        raise _not_found(nodes, file, line, expression, here, candidates)
-    node = found[0]
+    matches = [node for node in on_line if normalised(source.code(node)) == wanted]
+    if not matches:
+        raise _not_found(nodes, file, line, expression, on_line, candidates)
+    node = matches[0]
     field = nodes.parents[node]
     is_shown = isinstance(field, cst.FormattedStringExpression) and field.equal is not None
     number = 1 + max((site.id for site in analysis.sites), default=-1)
@@ -90,36 +90,36 @@ def _is_value(node: cst.CSTNode, nodes: Nodes) -> bool:
 
 
 def _not_found(
-    nodes: Nodes, file: str, line: int, expression: str, here: list[cst.CSTNode], everywhere: list[cst.CSTNode]
+    nodes: Nodes, file: str, line: int, expression: str, on_line: list[cst.CSTNode], everywhere: list[cst.CSTNode]
 ) -> InputError:
     wanted = normalised(expression)
     elsewhere = [node for node in everywhere if normalised(nodes.code(node)) == wanted]
     if elsewhere:
         lines = sorted({nodes.statement_line(node) for node in elsewhere})
-        shown = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])
-        return InputError(f"{expression} does not stand in the statement at {file}:{line}", f"It stands at {shown}.")
-    spelled = list(dict.fromkeys(nodes.code(node) for node in here))
+        listing = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])
+        return InputError(f"{expression} does not stand in the statement at {file}:{line}", f"It stands at {listing}.")
+    spelled = list(dict.fromkeys(nodes.code(node) for node in on_line))
     near = difflib.get_close_matches(expression, spelled, MOST_SHOWN, 0.3) or spelled[:MOST_SHOWN]
     if not near:
         return InputError(
             f"{file}:{line} holds no expression", "Name the line of the statement that reports the value."
         )
-    shown = "".join(f"\n  {text}" for text in near)
+    listing = "".join(f"\n  {text}" for text in near)
     return InputError(
-        f"no expression {expression} in the statement at {file}:{line}; it holds:{shown}",
+        f"no expression {expression} in the statement at {file}:{line}; it holds:{listing}",
         "Spell it as in the script, and name the line of its statement.",
     )
 
 
 def _with_loops(analysis: Analysis, node: cst.CSTNode, graph: CallGraph) -> tuple[Loop, ...]:
-    """The loops of the analysis, and those on the ways to a node that it lacks."""
+    """The loops of the analysis, and those on the call paths to a node that it lacks."""
     loops = list(analysis.loops)
-    known = {(loop.file, loop.span) for loop in loops}
-    for way in graph.ways(node):
-        for frame in way:
+    listed = {(loop.file, loop.span) for loop in loops}
+    for call_path in graph.call_paths(node):
+        for frame in call_path:
             for loop in graph.nodes.loops_around(frame.node):
-                made = loop_value(loop, len(loops), graph.nodes)
-                if made is not None and (made.file, made.span) not in known:
-                    known.add((made.file, made.span))
-                    loops.append(made)
+                loop_record = loop_value(loop, len(loops), graph.nodes)
+                if loop_record is not None and (loop_record.file, loop_record.span) not in listed:
+                    listed.add((loop_record.file, loop_record.span))
+                    loops.append(loop_record)
     return tuple(loops)

@@ -11,11 +11,11 @@ from deviate.analysis.resolve.abstract_values import Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import EMPTY_SCENE, MessageItem, ReportedValue, Scene, Stars, Substitute
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
-from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Stars, Value
 from deviate.model.metric_vocabulary import listed
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
@@ -47,7 +47,7 @@ class MessageParser:
 
     # ------------------------------------------------------------ kinds of arguments
 
-    def take(self, node: cst.BaseExpression, function: Function, scene: Scene = PLAIN) -> list[Item]:
+    def take(self, node: cst.BaseExpression, function: Function, scene: Scene = EMPTY_SCENE) -> list[MessageItem]:
         """The text and the values of an expression that is shown to a reader."""
         text = constant_text(node)
         if text is not None:
@@ -65,35 +65,35 @@ class MessageParser:
                 return parts
         return self._computed(node, function, scene) or [self.plain(node, function)]
 
-    def plain(self, node: cst.BaseExpression, function: Function) -> Value:
-        return Value(node, node, function, self.nodes.code(node))
+    def plain(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
+        return ReportedValue(node, node, function, self.nodes.code(node))
 
     def template(
         self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function, scene: Scene
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """A `%` template with arguments apart, as `logging` takes them; without arguments it is a plain message."""
-        told = self.texts.template(text, function)
-        if not arguments or told is None:
+        template = self.texts.template(text, function)
+        if not arguments or template is None:
             parts = [self.take(value, function, scene) for value in (text, *arguments)]
             return [item for part in parts for item in part]
         mapping = _text_keys(arguments[0]) if len(arguments) == 1 else None
-        return self._percent_template(told, arguments, mapping, function, scene)
+        return self._percent_template(template, arguments, mapping, function, scene)
 
     def format_template(
         self,
         text: cst.BaseExpression,
         arguments: list[cst.BaseExpression],
-        named: dict[str, cst.BaseExpression],
+        by_name: dict[str, cst.BaseExpression],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """A `str.format` template with arguments apart."""
-        told = self.texts.template(text, function)
-        if told is None or not (arguments or named):
+        template = self.texts.template(text, function)
+        if template is None or not (arguments or by_name):
             return self.take(text, function, scene)
-        return self._format_template(told, text, (arguments, named, {}), function, scene)
+        return self._format_template(template, text, (arguments, by_name, {}), function, scene)
 
-    def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
+    def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem]:
         """A value that is handed to a tracker: whole, as the script spells it."""
         argument = self._argument(node, function, scene)
         if argument is not None:
@@ -103,52 +103,56 @@ class MessageParser:
             return self.scalar(alone, function, scene)
         if self.texts.is_text(node, function):
             return self.take(node, function, scene)
-        found = self._object(node, function) or self._computed(node, function, scene)
-        return found if found is not None else [self.plain(node, function)]
+        items = self._object(node, function) or self._computed(node, function, scene)
+        return items if items is not None else [self.plain(node, function)]
 
-    def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
+    def record(
+        self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = ""
+    ) -> list[list[MessageItem]]:
         """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
-        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(argument_value, Stars):
             return [
                 message
-                for key, (value, where) in given.named
+                for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
                 for message in self._keyed(key, value, where, scene, prefix)
             ]
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return self.record(*argument, scene, prefix)
         items = self.displays.display(node, function)
         if items is None:
             whole = self.scalar(node, function, scene)
-            named = [
-                replace(item, style="mapping") if isinstance(item, Value) and item.style == "plain argument" else item
+            parts = [
+                replace(item, style="mapping")
+                if isinstance(item, ReportedValue) and item.style == "plain argument"
+                else item
                 for item in whole
             ]
-            return [[prefix, *named]]
-        messages: list[list[Item]] = []
+            return [[prefix, *parts]]
+        messages: list[list[MessageItem]] = []
         for key, value, where in items:
             if key is None:
                 messages += self.record(value, where, scene, prefix)
                 continue
-            named = [key] if isinstance(key, str) else self.take(key, where, scene)
+            parts = [key] if isinstance(key, str) else self.take(key, where, scene)
             if isinstance(value, cst.Dict):
-                told = "".join(item for item in named if isinstance(item, str))
-                messages += self.record(value, where, scene, f"{prefix}{told} ")
+                key_text = "".join(item for item in parts if isinstance(item, str))
+                messages += self.record(value, where, scene, f"{prefix}{key_text} ")
             else:
-                messages.append([prefix, *named, ": ", *self.scalar(value, where, scene)])
+                messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
 
     def _keyed(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
-    ) -> list[list[Item]]:
+    ) -> list[list[MessageItem]]:
         """A keyword argument; one without a key is a mapping that is unpacked."""
         if not key:
             return self.record(value, function, scene, prefix)
         return [[f"{prefix}{key}: ", *self.scalar(value, function, scene)]]
 
-    def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
+    def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
         """The values of a row of a table."""
         argument = self._argument(node, function, scene)
         if argument is not None:
@@ -158,7 +162,7 @@ class MessageParser:
             return self.record(node, function, scene)
         return [self.take(value, where, scene) for value, where in items]
 
-    def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
+    def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
         """The values of rows that were put together before; none where they stand nowhere."""
         if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
             node = positional(node)[0]
@@ -176,24 +180,26 @@ class MessageParser:
         fields: tuple[str, ...],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
-        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(argument_value, Stars):
             return self.joined(
-                self.take(it, where, scene) for it, where in given.given if isinstance(it, cst.BaseExpression)
+                self.take(value, where, scene)
+                for value, where in argument_value.arguments
+                if isinstance(value, cst.BaseExpression)
             )
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return self.joined(self.row(*argument, scene))
-        return [Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
+        return [ReportedValue(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
 
-    def joined(self, messages: Iterable[list[Item]]) -> list[Item]:
+    def joined(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
 
     # ------------------------------------------------------------ expressions
 
-    def _parts(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item] | None:
+    def _parts(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
         is_text = self.texts.is_text
         match node:
             case cst.FormattedString():
@@ -218,17 +224,19 @@ class MessageParser:
                 return self.joined(self.row(node, function, scene))
         return None
 
-    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item] | None:
+    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What a writer is handed under a name that it is handed too, and computes with: `add(name, value / n)`."""
         if isinstance(node, cst.Name):
             return None
         handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
         if any(scope is function for scope, _ in self.open):
             self.open.update({(function, part.value): None for part in handed})
-        known = [scene.get(function, part.value) for part in handed]
-        if not any(isinstance(it, tuple) and constant_text(it[0]) is not None for it in scene.known.values()):
+        arguments = [scene.get(function, part.value) for part in handed]
+        if not any(
+            isinstance(value, tuple) and constant_text(value[0]) is not None for value in scene.substitutes.values()
+        ):
             return None
-        varying = [it for it in known if isinstance(it, tuple) and not _is_constant(it[0])]
+        varying = [value for value in arguments if isinstance(value, tuple) and not _is_constant(value[0])]
         argument = _expression(varying[0]) if len(varying) == 1 else None
         return None if argument is None else self.scalar(*argument, scene)
 
@@ -237,30 +245,34 @@ class MessageParser:
 
     # ------------------------------------------------------------ variables
 
-    def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[Item] | None:
+    def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What was put into a variable first, or handed to a function that writes it: the values where they stand."""
-        given = self.given(node.value, function, scene)
-        if isinstance(given, str):
-            return [given]
-        if isinstance(given, Stars):
+        argument_value = self.argument_value(node.value, function, scene)
+        if isinstance(argument_value, str):
+            return [argument_value]
+        if isinstance(argument_value, Stars):
             return self.joined(
                 [f"{key}: " if key else "", *self.take(value, where, scene)]
-                for key, (value, where) in given.named
+                for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
             )
         _, bindings = self.resolver.find(node.value, function)
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for binding in bindings:
-            if binding.how in {"assign", "add"} and not binding.way and isinstance(binding.value, cst.BaseExpression):
+            if (
+                binding.how in {"assign", "add"}
+                and not binding.position
+                and isinstance(binding.value, cst.BaseExpression)
+            ):
                 where = self.nodes.function_of(binding.node)
                 if holds_values(binding.value) and self.texts.is_text(binding.value, where):
                     items += self.take(binding.value, where, scene)
-        argument = _expression(given)
+        argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
         return items or self._texts_in(node, function, scene) or None
 
-    def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[Item]:
+    def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, where they are texts with values."""
         return [
             item
@@ -269,12 +281,12 @@ class MessageParser:
             for item in self.take(value, where, scene)
         ]
 
-    def given(self, name: str, function: Function, scene: Scene) -> Given | None:
+    def argument_value(self, name: str, function: Function, scene: Scene) -> Substitute | None:
         """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
         scope, bindings = self.resolver.find(name, function)
-        given = scene.get(scope, name)
-        if given is not None or not bindings:
-            return given
+        argument_value = scene.get(scope, name)
+        if argument_value is not None or not bindings:
+            return argument_value
         if bindings[0].how in ("parameter", "stars") and name != scope.receiver:
             self.open[(scope, name)] = None
         elif all(binding.how == "for" for binding in bindings):
@@ -285,38 +297,38 @@ class MessageParser:
 
     def _argument(self, node: cst.BaseExpression, function: Function, scene: Scene) -> Placed | None:
         """The expression that a parameter or loop variable stands for here; None for any other."""
-        return _expression(self.given(node.value, function, scene)) if isinstance(node, cst.Name) else None
+        return _expression(self.argument_value(node.value, function, scene)) if isinstance(node, cst.Name) else None
 
-    def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[Item] | None:
+    def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[MessageItem] | None:
         """A text that a method keeps in `self.x`."""
         if not isinstance(node.value, cst.Name):
             return None
         scope, _ = self.resolver.find(node.value.value, function)
         if scope.receiver != node.value.value or scope.owner is None:
             return None
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for binding, where in scope.owner.attributes.get(node.attr.value, ()):
             value = binding.value
-            if binding.how not in {"assign", "add"} or binding.way or not isinstance(value, cst.BaseExpression):
+            if binding.how not in {"assign", "add"} or binding.position or not isinstance(value, cst.BaseExpression):
                 continue
             if holds_values(value) and self.texts.is_text(value, where):
                 items += self.take(value, where, scene)
         return items or None
 
-    def _object(self, node: cst.BaseExpression, function: Function) -> list[Item] | None:
+    def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         """An object of the project that writes itself: the values that were fed to it."""
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        for thing in self.resolver.of(node, function):
-            if isinstance(thing, Instance) and self.meters.writes_itself(thing.cls):
+        for referent in self.resolver.of(node, function):
+            if isinstance(referent, Instance) and self.meters.writes_itself(referent.cls):
                 return self.meters.fed(node, function) or None
         return None
 
     # ------------------------------------------------------------ templates
 
-    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[Item]:
+    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[MessageItem]:
         """Items of an f-string."""
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for part in node.parts:
             if isinstance(part, cst.FormattedStringText):
                 items.append(part.value.replace("{{", "{").replace("}}", "}").replace("\\n", "\n").replace("\\t", "\t"))
@@ -327,7 +339,9 @@ class MessageParser:
             if part.equal is not None:
                 spelled = self.nodes.code(part.expression)
                 items.append(spelled + "=")
-                items.append(Value(part.expression, part.expression, function, spelled, spec, "f-string", "shown"))
+                items.append(
+                    ReportedValue(part.expression, part.expression, function, spelled, spec, "f-string", "shown")
+                )
             else:
                 items += _styled(self.take(part.expression, function, scene), "f-string", spec)
         return items
@@ -339,7 +353,7 @@ class MessageParser:
         mapping: dict[str, cst.BaseExpression] | None,
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """Items of a `%` template; `mapping` where the right side is a dict display."""
         parts = percent_fields(text)
         places = [
@@ -348,7 +362,7 @@ class MessageParser:
         if len(arguments) == 1 and len(places) > 1:
             texts = [[part for part in side if isinstance(part, str)] for side in _around(parts, places)]
             return [*texts[0], self._of_several_fields(arguments[0], function), *texts[1]]
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for part in parts:
             if isinstance(part, str):
                 items.append(part)
@@ -360,7 +374,7 @@ class MessageParser:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
 
-    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[Item]:
+    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """Items of `template.format_map(mapping)`."""
         return [
             part if isinstance(part, str) else self._of_mapping(mapping, part, function, "str.format")
@@ -374,15 +388,15 @@ class MessageParser:
         arguments: tuple[list[cst.BaseExpression], dict[str, cst.BaseExpression], dict[str, cst.BaseExpression]],
         function: Function,
         scene: Scene,
-    ) -> list[Item]:
+    ) -> list[MessageItem]:
         """Items of a `str.format` template.
 
         Args:
             callee: what is called, for values that only the template itself takes out of its arguments.
             arguments: positional, named, and starred ones by their stars.
         """
-        given, named, stars = arguments
-        items: list[Item] = []
+        arguments_by_place, by_name, stars = arguments
+        items: list[MessageItem] = []
         for part in format_fields(text):
             if isinstance(part, str):
                 items.append(part)
@@ -390,9 +404,9 @@ class MessageParser:
             is_counted = isinstance(part.argument, int)
             argument: cst.BaseExpression | None
             if isinstance(part.argument, int):
-                argument = given[part.argument] if part.argument < len(given) else None
+                argument = arguments_by_place[part.argument] if part.argument < len(arguments_by_place) else None
             else:
-                argument = named.get(part.argument)
+                argument = by_name.get(part.argument)
             name = f"{part.argument}{part.path}"
             if argument is None:
                 container = stars.get("*" if is_counted else "**")
@@ -407,37 +421,37 @@ class MessageParser:
                 items += _styled(self.take(argument, function, scene), "str.format", part.spec)
                 continue
             items.append(
-                Value(
+                ReportedValue(
                     callee, container, function, spelled, part.spec, "str.format", "format", (name,), path or f".{name}"
                 )
             )
         return items
 
-    def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> Value:
+    def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         """One value that fills several fields: recorded item by item, or as the duration that a call takes apart."""
         if isinstance(node, cst.Call) and dotted(node.func) in ("tuple", "list") and len(node.args) == 1:
             node = node.args[0].value
         spelled = self.nodes.code(node)
         if isinstance(node, cst.Call) and len(node.args) == 1:
-            given = node.args[0].value
-            if self.origins.of(given, function).kind == "duration":
-                return Value(given, given, function, spelled, style="% template")
-        return Value(node, node, function, spelled, style="% template")
+            argument = node.args[0].value
+            if self.origins.of(argument, function).kind == "duration":
+                return ReportedValue(argument, argument, function, spelled, style="% template")
+        return ReportedValue(node, node, function, spelled, style="% template")
 
     def _of_mapping(
         self, container: cst.BaseExpression, part: Field, function: Function, style: str = "% template"
-    ) -> Value:
+    ) -> ReportedValue:
         """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
         is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _attributed(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
-        return Value(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
+        return ReportedValue(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
 
     # ------------------------------------------------------------ operations and calls
 
-    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[Item] | None:
+    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[MessageItem] | None:
         """Items of `template % values`, of a sum of texts, and of a repeated text."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
@@ -456,16 +470,16 @@ class MessageParser:
         """The values at the right side of `%`; one whose items are not known stands for all of them."""
         if not isinstance(node, cst.Tuple):
             return [node]
-        found: list[cst.BaseExpression] = []
+        values: list[cst.BaseExpression] = []
         for item in node.elements:
-            known = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
-            if known is not None and all(where is function for _, where in known):
-                found += [value for value, _ in known]
+            unpacked = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
+            if unpacked is not None and all(where is function for _, where in unpacked):
+                values += [value for value, _ in unpacked]
             else:
-                found.append(item.value)
-        return found
+                values.append(item.value)
+        return values
 
-    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
         """Items of a call whose result is shown."""
         arguments = positional(node)
         if isinstance(node.func, cst.Attribute):
@@ -479,7 +493,7 @@ class MessageParser:
         name = self.resolver.qualified(node.func, function)
         seconds = self._seconds(node, function)
         if seconds is not None:
-            return [Value(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
+            return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
         if arguments and name in ROUNDING:
             short = (name or "").split(".")[-1]
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
@@ -502,35 +516,37 @@ class MessageParser:
 
     def _format_call(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[Item] | None:
-        given, named = positional(node), keywords(node)
-        if last_name(node.func) == "format_map" and given:
+    ) -> list[MessageItem] | None:
+        arguments, by_name = positional(node), keywords(node)
+        if last_name(node.func) == "format_map" and arguments:
             text = self.texts.template(base, function)
-            known = _text_keys(given[0])
-            if text is None or known is None:
-                return None if text is None else self._format_map_template(text, given[0], function)
-            given, named = [], known
-        if dotted(base) == "str" and given:  # str.format("…", x)
-            base, given = given[0], given[1:]
+            mapping = _text_keys(arguments[0])
+            if text is None or mapping is None:
+                return None if text is None else self._format_map_template(text, arguments[0], function)
+            arguments, by_name = [], mapping
+        if dotted(base) == "str" and arguments:  # str.format("…", x)
+            base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
             return self._unknown_template(node, base, function, scene)
-        return self._format_template(text, node.func, (given, named, _starred_arguments(node)), function, scene)
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function, scene)
 
     def _unknown_template(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[Item] | None:
+    ) -> list[MessageItem] | None:
         """The arguments of a template that is not known: each may be shown, the named ones under their names."""
         if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        found: list[Item] = []
+        items: list[MessageItem] = []
         for value in positional(node):
-            found += [*self.take(value, function, scene), " "]
+            items += [*self.take(value, function, scene), " "]
         for name, value in keywords(node).items():
-            found += [f" {name}: ", *self.take(value, function, scene)]
-        return found or None
+            items += [f" {name}: ", *self.take(value, function, scene)]
+        return items or None
 
-    def _join(self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene) -> list[Item] | None:
+    def _join(
+        self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene
+    ) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
             values = values.args[1].value
             if self.displays.listed(values, function) is None:
@@ -541,7 +557,7 @@ class MessageParser:
             return None
         return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
 
-    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What a function of the project puts into the text that it returns."""
         for callee in self.resolver.functions(node.func, function):
             inner = callee.function
@@ -553,27 +569,27 @@ class MessageParser:
             if self.texts.is_formatter(inner):
                 return self._formatter_call(node, function, scene)
             edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)
-            inside = scene.extended(self.flows.given(edge)) if edge is not None else scene
+            inside = scene.extended(self.flows.arguments_of(edge)) if edge is not None else scene
             return [item for value in returned for item in self.take(value, inner, inside)]
         return None
 
-    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item]:
+    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem]:
         """A call of a function that formats its argument: the argument is what can be read; the result is a text."""
-        given = [argument.value for argument in node.args if constant_text(argument.value) is None]
-        texts = [value for value in given if self.texts.is_text(value, function)]
+        arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
+        texts = [value for value in arguments if self.texts.is_text(value, function)]
         if texts:
             return [item for value in texts if holds_values(value) for item in self.take(value, function, scene)]
         spelled = self.nodes.code(node)
-        if not given:
+        if not arguments:
             return [spelled]
-        if isinstance(given[0], cst.Name) and self.given(given[0].value, function, scene) is not None:
-            return self.take(given[0], function, scene)
-        return [Value(given[0], given[0], function, spelled, style=f"{last_name(node.func)}()")]
+        if isinstance(arguments[0], cst.Name) and self.argument_value(arguments[0].value, function, scene) is not None:
+            return self.take(arguments[0], function, scene)
+        return [ReportedValue(arguments[0], arguments[0], function, spelled, style=f"{last_name(node.func)}()")]
 
 
-def _expression(given: Given | None) -> Placed | None:
-    if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
-        return given[0], given[1]
+def _expression(argument: Substitute | None) -> Placed | None:
+    if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
+        return argument[0], argument[1]
     return None
 
 
@@ -594,11 +610,11 @@ def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
     return {argument.star: argument.value for argument in call.args if argument.star}
 
 
-def _styled(items: list[Item], style: str, spec: str) -> list[Item]:
+def _styled(items: list[MessageItem], style: str, spec: str) -> list[MessageItem]:
     """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
     return [
         replace(item, style=style, spec=spec or item.spec)
-        if isinstance(item, Value) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
+        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
         else item
         for item in items
     ]
@@ -607,8 +623,8 @@ def _styled(items: list[Item], style: str, spec: str) -> list[Item]:
 def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None:
     """The items of a dict display or `dict(a=…)` with constant keys; None for anything else."""
     if isinstance(node, cst.Dict):
-        found = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
-        return {key: value for key, value in found.items() if key is not None}
+        items = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
+        return {key: value for key, value in items.items() if key is not None}
     if isinstance(node, cst.Call) and dotted(node.func) == "dict" and not positional(node):
         return keywords(node)
     return None

@@ -62,13 +62,13 @@ def _lengthen(names: list[str], wanted: Sequence[Wanted], change: Callable[[str,
         shared.setdefault(name, []).append(place)
     for name, places in shared.items():
         if len(places) > 1 and len({changed[place] for place in places}) > 1:
-            kept = _kept(change, places, wanted)
+            helped = _helped_by(change, places, wanted)
             for place in places:
-                result[place] = name if place in kept else changed[place]
+                result[place] = name if place in helped else changed[place]
     return result
 
 
-def _kept(change: Callable[[str, Wanted], str], places: list[int], wanted: Sequence[Wanted]) -> list[int]:
+def _helped_by(change: Callable[[str, Wanted], str], places: list[int], wanted: Sequence[Wanted]) -> list[int]:
     """The metrics that keep the short name: of several sinks, those of the first."""
     if change is not _with_sink:
         return []
@@ -117,22 +117,22 @@ def _joined(name: str, more: Sequence[str]) -> str:
     return "_".join([name, *rest]) if rest else name
 
 
-def _stems(found: Sequence[str]) -> set[str]:
+def _stems(names: Sequence[str]) -> set[str]:
     """The words, and also without plural endings and numbers: `losses` is no other word than `loss`."""
     return {
-        form for word in found for form in (word, word.rstrip("0123456789"), re.sub(r"(?<=s)es$|(?<!s)s$", "", word))
+        form for word in names for form in (word, word.rstrip("0123456789"), re.sub(r"(?<=s)es$|(?<!s)s$", "", word))
     }
 
 
 def _numbered(names: list[str]) -> list[str]:
     seen: Counter[str] = Counter()
-    taken = set(names)
+    used = set(names)
     result = []
     for name in names:
         seen[name] += 1
         number = seen[name]
-        while number > 1 and f"{name}_{number}" in taken:
+        while number > 1 and f"{name}_{number}" in used:
             number += 1
         result.append(name if number == 1 else f"{name}_{number}")
-        taken.add(result[-1])
+        used.add(result[-1])
     return result

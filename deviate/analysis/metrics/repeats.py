@@ -14,22 +14,22 @@ LOOPS = (cst.For, cst.While)
 BARRIERS = (cst.FunctionDef, cst.Lambda, cst.CompFor)
 
 
-def find_repeats(found: Sequence[tuple[Judged, Context]], wanted: Sequence[Wanted], nodes: Nodes) -> dict[int, int]:
+def find_repeats(metrics: Sequence[tuple[Judged, Context]], wanted: Sequence[Wanted], nodes: Nodes) -> dict[int, int]:
     """Number of each metric that repeats an earlier one, and the number of that one.
 
-    Both report the same local variable by one way and under the same words, the second one whenever the first one was
+    Both report the same local variable on one call path and under the same words, the second one whenever the first was
     reported, and nothing gives the variable another value in between. So the two would always have the same score: as
     two metrics they would leave open which of them decides, and count twice where p-values are adjusted.
     """
     repeats: dict[int, int] = {}
     first: dict[tuple[object, ...], int] = {}
-    for number, ((judged, context), words) in enumerate(zip(found, wanted, strict=True)):
+    for number, ((judged, context), words) in enumerate(zip(metrics, wanted, strict=True)):
         value = judged.candidate.value
         if not isinstance(value.source, cst.Name) or value.form != "value" or value.path or judged.candidate.label:
             continue
         key = (value.function, value.source.value, context.path, context.label, tuple(words.text))
         earlier = first.setdefault(key, number)
-        if found[earlier][0].candidate.sink != judged.candidate.sink and _is_same(found[earlier][0], judged, nodes):
+        if metrics[earlier][0].candidate.sink != judged.candidate.sink and _is_same(metrics[earlier][0], judged, nodes):
             repeats[number] = earlier
     return repeats
 
@@ -41,7 +41,9 @@ def _is_same(earlier: Judged, later: Judged, nodes: Nodes) -> bool:
         return False
     source = other.function.source
     begin, end = source.start(one.node).line, source.start(other.node).line
-    if begin > end or any(begin <= source.start(it.node).line <= end for it in bindings if it.how != "parameter"):
+    if begin > end or any(
+        begin <= source.start(binding.node).line <= end for binding in bindings if binding.how != "parameter"
+    ):
         return False
     return _is_followed(one.node, other.node, nodes)
 
@@ -70,7 +72,7 @@ def _blocks(one: cst.CSTNode, nodes: Nodes, *, is_beyond_loops: bool) -> set[cst
         elif isinstance(parent, (*BARRIERS, cst.If, cst.Try, cst.Else)):
             break
         elif isinstance(parent, LOOPS):
-            leaves = (it for it in walk(parent.body) if isinstance(it, cst.Break | cst.Continue))
-            if not is_beyond_loops or any(source.start(it).line < source.start(one).line for it in leaves):
+            leaves = (leave for leave in walk(parent.body) if isinstance(leave, cst.Break | cst.Continue))
+            if not is_beyond_loops or any(source.start(leave).line < source.start(one).line for leave in leaves):
                 break
     return blocks

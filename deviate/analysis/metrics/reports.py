@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.metrics.texts import Texts
-from deviate.analysis.resolve.abstract_values import Routine
+from deviate.analysis.resolve.abstract_values import FunctionRef
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
-from deviate.analysis.resolve.values import Starred
 from deviate.model.metric_vocabulary import listed
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
@@ -71,7 +71,7 @@ class Reports:
         for call, function in self.graph.calls:
             sink = self._sink(call, function)
             if sink is not None:
-                carried = sink.carried(self._positional(call, function), _named(call))
+                carried = sink.carried(self._positional(call, function), _by_name(call))
                 yield Report(call, function, self._name(sink), sink.key, carried)
             frame = self._written_frame(call, function)
             if frame is not None:
@@ -94,25 +94,27 @@ class Reports:
 
     def _sink(self, call: cst.Call, function: Function) -> Sink | None:
         names = self.resolver.names(call.func, function)
-        found = (find_sink(name, "") for name in names)
-        exact = next((sink for sink in found if sink is not None), None)
+        sinks = (find_sink(name, "") for name in names)
+        exact = next((sink for sink in sinks if sink is not None), None)
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
         spelled = find_sink(None, dotted(call.func))
         if spelled is None or not inside:
             return spelled
-        keeping = [keeper for it in inside for keeper in self._keeping(it.function, MOST_HANDED_ON)]
+        keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
         self.keepers.update(dict.fromkeys(keeping))
         return spelled if keeping else None  # the project's own: what it does with its arguments is seen inside
 
     def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
         """The functions that put what a function is given into something that outlives the call."""
-        given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
-        given.discard(function.receiver or "")
+        parameters = {
+            name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")
+        }
+        parameters.discard(function.receiver or "")
 
         def is_given(value: cst.CSTNode) -> bool:
-            return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
+            return any(isinstance(part, cst.Name) and part.value in parameters for part in walk(value))
 
         handing = [call for call in function.calls if any(is_given(argument.value) for argument in call.args)]
         is_stored = any(_outlives(place, function) and is_given(value) for place, value in function.stored)
@@ -123,13 +125,13 @@ class Reports:
                 for inner in self._inside(call, function):
                     yield from self._keeping(inner.function, depth - 1)
 
-    def _inside(self, call: cst.Call, function: Function) -> list[Routine]:
-        return [it for it in self.resolver.functions(call.func, function) if it.function is not function]
+    def _inside(self, call: cst.Call, function: Function) -> list[FunctionRef]:
+        return [callee for callee in self.resolver.functions(call.func, function) if callee.function is not function]
 
     def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
-        found = (find_sink(name + ASSIGNED, "") for name in names)
-        exact = next((sink for sink in found if sink is not None), None)
+        sinks = (find_sink(name + ASSIGNED, "") for name in names)
+        exact = next((sink for sink in sinks if sink is not None), None)
         return exact or (find_sink(None, dotted(place.value) + ASSIGNED) if not names or _is_object(names) else None)
 
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
@@ -141,15 +143,15 @@ class Reports:
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in FRAME_WRITERS:
             return None
         frame = call.func.value
-        made: list[cst.CSTNode | None] = [frame]
+        values: list[cst.CSTNode | None] = [frame]
         if isinstance(frame, cst.Name):
-            made = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
-        calls = [it for it in made if isinstance(it, cst.Call) and "pandas.DataFrame" in self._names(it)]
+            values = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
+        calls = [value for value in values if isinstance(value, cst.Call) and "pandas.DataFrame" in self._names(value)]
         rows = [
             row
-            for it in calls
-            for data in positional(it)[:1]
-            for row in self.texts.displays.listed(data, self.graph.nodes.function_of(it)) or ()
+            for value in calls
+            for data in positional(value)[:1]
+            for row in self.texts.displays.listed(data, self.graph.nodes.function_of(value)) or ()
         ]
         return frame if calls and not rows else None
 
@@ -160,26 +162,26 @@ class Reports:
 
     def _positional(self, call: cst.Call, function: Function) -> list[object]:
         """Positional arguments; what is unpacked is taken apart where its items stand beside it."""
-        given: list[object] = []
+        arguments: list[object] = []
         for argument in call.args:
             if argument.star == "*":
-                known = self.texts.displays.listed(argument.value, function)
-                if known and all(where is function for _, where in known):
-                    given += [value for value, _ in known]
+                unpacked = self.texts.displays.listed(argument.value, function)
+                if unpacked and all(where is function for _, where in unpacked):
+                    arguments += [value for value, _ in unpacked]
                 else:
-                    given.append(Starred(argument.value))
+                    arguments.append(Starred(argument.value))
             elif argument.keyword is None and not argument.star:
-                given.append(argument.value)
-        return given
+                arguments.append(argument.value)
+        return arguments
 
 
-def _named(call: cst.Call) -> dict[str, cst.BaseExpression]:
+def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:
     """Named arguments; an unpacked mapping whose items are not known under a key that begins with `**`."""
-    named = keywords(call)
+    by_name = keywords(call)
     for number, argument in enumerate(call.args):
         if argument.star == "**":
-            named[f"**{number}"] = argument.value
-    return named
+            by_name[f"**{number}"] = argument.value
+    return by_name
 
 
 def _is_object(names: list[str]) -> bool:
@@ -198,5 +200,5 @@ def _outlives(place: cst.BaseExpression, function: Function) -> bool:
         root = root.value
     if not isinstance(root, cst.Name):
         return False
-    held = [it for it in function.bindings.get(root.value, ()) if it.how != "item"]
+    held = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "item"]
     return root.value == function.receiver or not held or root.value in function.globals

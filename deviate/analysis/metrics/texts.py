@@ -46,8 +46,8 @@ class Texts:
             case cst.Attribute(value=cst.Name()):
                 scope, _ = self.resolver.find(node.value.value, function)  # type: ignore[attr-defined]
                 owner = scope.owner if scope.receiver == node.value.value else None  # type: ignore[attr-defined]
-                kept = owner.attributes.get(node.attr.value, []) if owner is not None else []
-                return self._fullest([binding for binding, _ in kept], depth)
+                attribute_bindings = owner.attributes.get(node.attr.value, []) if owner is not None else []
+                return self._fullest([binding for binding, _ in attribute_bindings], depth)
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="join"))):
                 return self._joined(node, node.func.value, function, depth - 1)  # type: ignore[attr-defined]
             case cst.BinaryOperation(operator=cst.Add()):
@@ -60,16 +60,16 @@ class Texts:
 
     def _fullest(self, bindings: list[Binding], depth: int) -> str | None:
         """The template with the most fields of those that a variable is given, if it has the fields of all others."""
-        found = []
+        templates = []
         for binding in bindings:
-            if binding.how != "assign" or binding.way or not isinstance(binding.value, cst.BaseExpression):
+            if binding.how != "assign" or binding.position or not isinstance(binding.value, cst.BaseExpression):
                 return None
-            found.append(self.template(binding.value, self.nodes.function_of(binding.value), depth - 3))
-        known = [text for text in found if text is not None]
-        if not found or len(known) != len(found):
+            templates.append(self.template(binding.value, self.nodes.function_of(binding.value), depth - 3))
+        known_templates = [text for text in templates if text is not None]
+        if not templates or len(known_templates) != len(templates):
             return None
-        fullest = max(known, key=len)
-        return fullest if all(_fields(text) <= _fields(fullest) for text in known) else None
+        fullest = max(known_templates, key=len)
+        return fullest if all(_fields(text) <= _fields(fullest) for text in known_templates) else None
 
     def _joined(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
         """A template joined of a list of texts, of which some may not be known."""
@@ -124,7 +124,7 @@ class Texts:
 
     def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
         _, bindings = self.resolver.find(node.value, function)
-        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.way]
+        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.position]
         return any(
             self.is_text(value, self.nodes.function_of(value), depth - 3)
             for value in values
@@ -153,7 +153,11 @@ class Texts:
                 if part.value == function.receiver or (scope is not function and _is_moving(bindings)):
                     return False
                 if scope is function:
-                    waiting += [it.value for it in bindings if it.how != "parameter" and it.value is not None]
+                    waiting += [
+                        binding.value
+                        for binding in bindings
+                        if binding.how != "parameter" and binding.value is not None
+                    ]
         return True
 
     def reads_clock(self, function: Function) -> bool:
@@ -170,14 +174,14 @@ def _fields(template: str) -> set[object]:
 
 
 def _names_a_value(text: cst.CSTNode) -> bool:
-    said = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
-    return bool((QUALITY | PHASES.keys()) & set(words(said or "")))
+    written = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
+    return bool((QUALITY | PHASES.keys()) & set(words(written or "")))
 
 
 def _is_moving(bindings: list[Binding]) -> bool:
     """Whether a variable of a scope around has more than one constant value."""
     held = [binding for binding in bindings if binding.how not in ("import", "define")]
-    return len(held) > 1 or any(constant_text(it.value) is None and not _is_plain(it.value) for it in held)
+    return len(held) > 1 or any(constant_text(entry.value) is None and not _is_plain(entry.value) for entry in held)
 
 
 def _is_plain(node: cst.CSTNode | None) -> bool:

@@ -28,24 +28,24 @@ PIECES = ("epoch", "step", "iteration", "batch", "episode")
 BETWEEN = re.compile(r"[\s,;/|(\[]*")
 
 
-def wanted(found: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
+def wanted(metrics: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
     """What each metric's name can be made of.
 
     Args:
         found: metrics in the order of files and lines, those of one site side by side.
     """
-    places = _places(found)
-    made = [_alone(judged, context, place) for (judged, context), place in zip(found, places, strict=True)]
-    for number, neighbour in _neighbours(found):
-        this, other = found[number][0].candidate, found[neighbour][0].candidate
-        if made[number].text:
+    places = _places(metrics)
+    titles = [_alone(judged, context, place) for (judged, context), place in zip(metrics, places, strict=True)]
+    for number, neighbour in _neighbours(metrics):
+        this, other = metrics[number][0].candidate, metrics[neighbour][0].candidate
+        if titles[number].text:
             continue
         if this.before.strip() == "(" and _root(this) == _root(other):
-            made[number].text = list(made[neighbour].text)  # `Loss {loss.val} ({loss.avg})`
+            titles[number].text = list(titles[neighbour].text)  # `Loss {loss.val} ({loss.avg})`
         elif decimals(this.value.spec) is not None and decimals(other.value.spec) is None:
             # `Accuracy: {correct}/{n} ({share:.0f}%)` names the figure with decimals, not the one next to it.
-            made[number].text, made[neighbour].text = made[neighbour].text, []
-    return made
+            titles[number].text, titles[neighbour].text = titles[neighbour].text, []
+    return titles
 
 
 def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
@@ -53,8 +53,8 @@ def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
     value = candidate.value
     if candidate.sink == "deviate" and (name := _declared_name(candidate)):
         return Wanted(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
-    told = _listed_name(candidate, place) or candidate.before
-    text = tag_words(told) if candidate.sink in TRACKERS else text_words(told, candidate.earlier)
+    name_text = _listed_name(candidate, place) or candidate.before
+    text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
     if role == "time":
         text = _time_words(text, candidate)
     function = [] if value.function.is_module else words(value.function.name)
@@ -65,7 +65,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
         phase=_phase(candidate, context, place),
         hint=context.hint,
         function=function,
-        variant=[word for word in words(f"{head} {told}") if word in VARIANTS],
+        variant=[word for word in words(f"{head} {name_text}") if word in VARIANTS],
         statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
         sink=candidate.sink,
     )
@@ -85,13 +85,13 @@ def _time_words(text: list[str], candidate: Candidate) -> list[str]:
     kind, unit = unit_after(candidate.after)
     if not text and kind == "speed":
         return words(unit.replace("/s", " per second"))
-    kept = [word for word in text if word not in SPENT]
-    if kept and kept != ["time"]:
-        return kept if set(kept) & TELLING or set(kept) - PHASES.keys() else [*kept, "time"]
+    rest = [word for word in text if word not in SPENT]
+    if rest and rest != ["time"]:
+        return rest if set(rest) & TELLING or set(rest) - PHASES.keys() else [*rest, "time"]
     if text or kind == "time":
-        own = expression_words(candidate.value.spelled)
-        if len(own) > 1 and own[-1] == "time" and own[0] != "time":
-            return own
+        of_expression = expression_words(candidate.value.spelled)
+        if len(of_expression) > 1 and of_expression[-1] == "time" and of_expression[0] != "time":
+            return of_expression
         done = {word for word in words(candidate.message) if word in PIECES}
         near = [word for word in words(candidate.before) if word in PIECES]
         return [*(near[-1:] or (done if len(done) == 1 else ())), "time"]
@@ -101,17 +101,17 @@ def _time_words(text: list[str], candidate: Candidate) -> list[str]:
 # ---------------------------------------------------------------- messages
 
 
-def _places(found: Sequence[tuple[Judged, Context]]) -> list[int | None]:
+def _places(metrics: Sequence[tuple[Judged, Context]]) -> list[int | None]:
     """The number of each value in its message; None where that cannot be told."""
     latest: dict[tuple[int, str], int] = {}
-    known: dict[int, int | None] = {}
-    for judged, _ in found:
+    places: dict[int, int | None] = {}
+    for judged, _ in metrics:
         candidate = judged.candidate
-        if id(candidate) in known:
+        if id(candidate) in places:
             continue
         texts = candidate.message.split("{}")
         key = (candidate.line, candidate.message)
-        known[id(candidate)] = next(
+        places[id(candidate)] = next(
             (
                 place
                 for place in range(latest.get(key, -1) + 1, len(texts) - 1)
@@ -119,19 +119,19 @@ def _places(found: Sequence[tuple[Judged, Context]]) -> list[int | None]:
             ),
             None,
         )
-        latest[key] = known[id(candidate)] or latest.get(key, -1)
-    return [known[id(judged.candidate)] for judged, _ in found]
+        latest[key] = places[id(candidate)] or latest.get(key, -1)
+    return [places[id(judged.candidate)] for judged, _ in metrics]
 
 
-def _neighbours(found: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int, int]]:
+def _neighbours(metrics: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int, int]]:
     """Each metric with the one before it in the same message and context."""
     latest: dict[object, int] = {}
-    for number, (judged, context) in enumerate(found):
+    for number, (judged, context) in enumerate(metrics):
         candidate = judged.candidate
-        way = (context.path, context.label, candidate.message, candidate.line)
-        if way in latest:
-            yield number, latest[way]
-        latest[way] = number
+        key = (context.path, context.label, candidate.message, candidate.line)
+        if key in latest:
+            yield number, latest[key]
+        latest[key] = number
 
 
 def _listed_name(candidate: Candidate, place: int | None) -> str:

@@ -13,7 +13,7 @@ Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
+class FunctionRef:
     """A function of the project.
 
     Attributes:
@@ -24,12 +24,12 @@ class Routine:
 
     function: Function
     receiver: Class | None = None
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class ClassRef:
     """A class of the project."""
 
     cls: Class
@@ -43,7 +43,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Namespace:
+class ModuleRef:
     """A module of the project, or a folder that is a package without a file of its own (module None)."""
 
     file: str
@@ -51,7 +51,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class External:
     """Something of a library, by its full name: imports followed, results of calls as `module.Class()`."""
 
     name: str
@@ -66,7 +66,7 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class SuperRef:
     """What `super()` gives: the methods of a class of the project as seen behind one of its bases."""
 
     cls: Class
@@ -75,7 +75,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One way into a function of the project.
+    """One call, or the like, by which a function of the project comes to run.
 
     Attributes:
         node: the call, import statement or decorator where the caller is left.
@@ -88,8 +88,8 @@ class Edge:
     caller: Function
     callee: Function
     how: str = "call"
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
     skipped: int = 0
 
     @property
@@ -99,22 +99,22 @@ class Edge:
     @property
     def rest(self) -> tuple[Argument, ...]:
         """What goes into `*values` of the function."""
-        return self.given[max(0, len(self.callee.parameters) - self.skipped) :]
+        return self.arguments[max(0, len(self.callee.parameters) - self.skipped) :]
 
     @property
     def named_rest(self) -> tuple[tuple[str, Argument], ...]:
         """What goes into `**options` of the function."""
-        return tuple(pair for pair in self.named if pair[0] not in self.callee.parameters)
+        return tuple(pair for pair in self.by_name if pair[0] not in self.callee.parameters)
 
     def argument(self, parameter: str) -> Argument | None:
         """What the call gives to a parameter; None for its default, and where that cannot be told."""
-        for name, argument in self.named:
+        for name, argument in self.by_name:
             if name == parameter:
                 return argument
         if parameter not in self.callee.parameters:
             return None
         position = self.callee.parameters.index(parameter) - self.skipped
-        return self.given[position] if 0 <= position < len(self.given) else None
+        return self.arguments[position] if 0 <= position < len(self.arguments) else None
 
 
-Thing = Parent | Routine | Type | Instance | Namespace | Outside | Container
+Value = SuperRef | FunctionRef | ClassRef | Instance | ModuleRef | External | Container

@@ -1,4 +1,4 @@
-"""Call graph over the files of a project: which functions a script reaches, by which calls, along which ways."""
+"""Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from deviate.analysis.resolve.tree import imported_names
 from deviate.model import Place
 
 DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Module)
-MOST_WAYS = 32
-LONGEST_WAY = 24
+MOST_CALL_PATHS = 32
+LONGEST_CALL_PATH = 24
 MOST_ROUNDS = 6
 MOST_TRIED = 4000
-"""Calls that are tried for the ways to one function: functions that all call each other have too many."""
+"""Calls that are tried for the call paths to one function: functions that all call each other have too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on the way to a place.
+    """A frame on a call path.
 
     Attributes:
         node: the call, or the place itself, where the frame is left.
@@ -36,7 +36,7 @@ class Frame:
     edge: Edge | None = None
 
 
-Way = tuple[Frame, ...]
+CallPath = tuple[Frame, ...]
 
 
 class CallGraph:
@@ -55,7 +55,7 @@ class CallGraph:
         self._leaving: list[cst.CSTNode] = []
         self._frames: dict[cst.CSTNode, cst.CSTNode] = {}
         self._tried = 0
-        self._known_ways: dict[Function, list[Way]] = {}
+        self._known_call_paths: dict[Function, list[CallPath]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
         self._build()
 
@@ -105,10 +105,10 @@ class CallGraph:
                     self._known_callees[callee] = list(self._called_in(callee.node))
                 waiting += self._known_callees[callee]
 
-    def ways(self, node: cst.CSTNode) -> list[Way]:
-        """The ways from the top level of the script to a node, in source order; none when it is never reached."""
+    def call_paths(self, node: cst.CSTNode) -> list[CallPath]:
+        """The call paths from the top level of the script to a node, in source order; none when it is never reached."""
         function = self.nodes.function_of(node)
-        return [(*way, Frame(function, node)) for way in self._ways_to(function)]
+        return [(*call_path, Frame(function, node)) for call_path in self._calls_leading_to(function)]
 
     def place(self, frame: Frame) -> Place:
         """The line that a traceback would show for the frame."""
@@ -128,40 +128,48 @@ class CallGraph:
 
     # ------------------------------------------------------------ inside
 
-    def _ways_to(self, function: Function) -> list[Way]:
-        """The calls that lead into a function, for each way to it."""
-        if function not in self._known_ways:
-            found: list[Way] = []
+    def _calls_leading_to(self, function: Function) -> list[CallPath]:
+        """The calls that lead into a function, for each call path to it."""
+        if function not in self._known_call_paths:
+            call_paths: list[CallPath] = []
             if function in self.reached:
                 self._tried = 0
-                self._extend(function, (), frozenset({function}), found)
-            self._known_ways[function] = found
-        return self._known_ways[function]
+                self._extend(function, (), frozenset({function}), call_paths)
+            self._known_call_paths[function] = call_paths
+        return self._known_call_paths[function]
 
-    def _extend(self, function: Function, tail: Way, passed: frozenset[Function], found: list[Way]) -> None:
+    def _extend(
+        self, function: Function, tail: CallPath, passed: frozenset[Function], call_paths: list[CallPath]
+    ) -> None:
         if function is self.project.entry.top:
-            found.append(tail)
+            call_paths.append(tail)
             return
         for edge in self.edges_into(function):
             self._tried += 1
-            if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY or self._tried > MOST_TRIED:
+            if len(call_paths) >= MOST_CALL_PATHS or len(tail) > LONGEST_CALL_PATH or self._tried > MOST_TRIED:
                 return
             if edge.caller not in passed:
                 frame = Frame(edge.caller, edge.node, edge)
-                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, found)
+                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, call_paths)
 
     def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
         """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
         frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
-        leaving = [it for it in self.nodes.within(node, self._leaving) if it is node or self._frame(it) is frame]
-        leaving.sort(key=lambda it: (-self.nodes.end(it), self.nodes.numbers[it]))
-        for it in leaving:
-            yield from (edge.callee for edge in self._out[it])
+        leaving = [
+            node_there
+            for node_there in self.nodes.within(node, self._leaving)
+            if node_there is node or self._frame(node_there) is frame
+        ]
+        leaving.sort(key=lambda node_there: (-self.nodes.end(node_there), self.nodes.numbers[node_there]))
+        for node_there in leaving:
+            yield from (edge.callee for edge in self._out[node_there])
 
     def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
         """The function, class or module that a node is a part of."""
         if node not in self._frames:
-            self._frames[node] = next(it for it in self.nodes.ancestors(node) if isinstance(it, DEFINITIONS))
+            self._frames[node] = next(
+                parent for parent in self.nodes.ancestors(node) if isinstance(parent, DEFINITIONS)
+            )
         return self._frames[node]
 
     def _build(self) -> None:

@@ -35,15 +35,15 @@ class Displays:
                 for item in node.elements
             ]
         if isinstance(node, cst.Call) and last_name(node.func) in MAPPINGS:
-            return self._made(node, function)
+            return self._items_of_call(node, function)
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
             return [(None, node.left, function), (None, node.right, function)]
         if isinstance(node, cst.Name) and depth:
             scope, bindings = self.resolver.find(node.value, function)
-            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
+            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.position]
             if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
-                shown = self.display(assigned[0].value, scope, depth - 1)
-                return None if shown is None else [*shown, *self.updated(node.value, scope)]
+                items = self.display(assigned[0].value, scope, depth - 1)
+                return None if items is None else [*items, *self.updated(node.value, scope)]
         return None
 
     def updated(self, name: str, scope: Function) -> Iterator[Shown]:
@@ -53,32 +53,32 @@ class Displays:
                 yield from ((None, value, function) for value in positional(call))
                 yield from ((key, value, function) for key, value in keywords(call).items())
 
-    def _made(self, node: cst.Call, function: Function) -> list[Shown] | None:
-        shown: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
-        for given in positional(node):
-            if isinstance(given, cst.Dict):
-                shown += self.display(given, function) or []
-            elif isinstance(given, cst.List | cst.Tuple):
-                pairs = [(element(item.value, 0), element(item.value, 1)) for item in given.elements]
+    def _items_of_call(self, node: cst.Call, function: Function) -> list[Shown] | None:
+        items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
+        for argument in positional(node):
+            if isinstance(argument, cst.Dict):
+                items += self.display(argument, function) or []
+            elif isinstance(argument, cst.List | cst.Tuple):
+                pairs = [(element(item.value, 0), element(item.value, 1)) for item in argument.elements]
                 if any(key is None or value is None for key, value in pairs):
                     return None
-                shown += [(key, value, function) for key, value in pairs if value is not None]
+                items += [(key, value, function) for key, value in pairs if value is not None]
             else:
-                shown.append((None, given, function))
-        return shown or None
+                items.append((None, argument, function))
+        return items or None
 
     # ------------------------------------------------------------ sequences
 
     def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Placed] | None:
         """The items of a sequence that is written down or filled item by item; None for any other."""
         if isinstance(node, cst.List | cst.Tuple | cst.Set):
-            found: list[Placed] = []
+            items: list[Placed] = []
             for item in node.elements:
                 if isinstance(item, cst.StarredElement):
-                    found += self.listed(item.value, function, depth - 1) or [(item.value, function)]
+                    items += self.listed(item.value, function, depth - 1) or [(item.value, function)]
                 else:
-                    found.append((item.value, function))
-            return found
+                    items.append((item.value, function))
+            return items
         if isinstance(node, cst.GeneratorExp | cst.ListComp):
             return [(node.elt, function)]
         if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args and depth:
@@ -92,22 +92,26 @@ class Displays:
 
     def _filled(self, name: str, function: Function, depth: int) -> list[Placed] | None:
         scope, bindings = self.resolver.find(name, function)
-        found: list[Placed] = []
+        items: list[Placed] = []
         is_list = False
         for binding in bindings:
-            if binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
+            if (
+                binding.how in ("assign", "add")
+                and not binding.position
+                and isinstance(binding.value, cst.BaseExpression)
+            ):
                 inner = self.listed(binding.value, self.nodes.function_of(binding.node), depth - 1)
                 is_list = is_list or inner is not None
-                found += inner or []
+                items += inner or []
         if not is_list:
             return None
-        return [*found, *self._added(name, scope)]
+        return [*items, *self._added(name, scope)]
 
     def _added(self, name: str, scope: Function) -> Iterator[Placed]:
         for call, function in scope.module.calls_of(name, *ADDING):
-            given, method = positional(call), last_name(call.func)
-            if ADDING[method] < len(given) and self.resolver.find(name, function)[0] is scope:
-                value = given[ADDING[method]]
+            arguments, method = positional(call), last_name(call.func)
+            if ADDING[method] < len(arguments) and self.resolver.find(name, function)[0] is scope:
+                value = arguments[ADDING[method]]
                 inner = self.listed(value, function, 1) if method == "extend" else None
                 yield from inner or [(value, function)]
 
@@ -118,7 +122,7 @@ class Displays:
             value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
             if (
                 not isinstance(value, cst.BaseExpression)
-                or bindings[0].way
+                or bindings[0].position
                 or next(self._added(node.value, scope), None)
             ):
                 return []

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Container, Edge, Instance, Outside, Routine, Thing, Type
+from deviate.analysis.resolve.abstract_values import (
+    Argument,
+    ClassRef,
+    Container,
+    Edge,
+    External,
+    FunctionRef,
+    Instance,
+    Value,
+)
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
@@ -50,14 +59,14 @@ class EdgeFinder:
 
     def callees(self, function: Function) -> list[Function]:
         """What a function runs, in the order of its calls; the edges there are kept, and known from now on."""
-        found: list[Function] = []
+        callees: list[Function] = []
         guarded = self._unreached(function)
         for call in function.calls:
             if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
-                found += self._kept(("called", call), self._called, call, function)
-        return found + self._kept(("other", function), self._other_ways, function)
+                callees += self._record(("called", call), self._called, call, function)
+        return callees + self._record(("other", function), self._other_edges, function)
 
-    def _kept(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
+    def _record(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
         return self.resolver.computed(key, lambda: [self._keep(edge) for edge in find(*arguments)])
 
     def _keep(self, edge: Edge) -> Function:
@@ -66,7 +75,7 @@ class EdgeFinder:
             self.resolver.edges.setdefault(edge.callee, []).append(edge)
         return edge.callee
 
-    def _other_ways(self, function: Function) -> Iterator[Edge]:
+    def _other_edges(self, function: Function) -> Iterator[Edge]:
         for context in function.contexts:
             yield from self._entered(context, function)
         for inner in function.module.functions:
@@ -79,10 +88,10 @@ class EdgeFinder:
         """Leave out that a function is handed to what only gives it back with a coat, where its calls are known."""
         for callee, edges in self.resolver.edges.items():
             if any(not edge.is_handed for edge in edges):
-                kept = [edge for edge in edges if not self._is_coat(edge)]
-                for edge in set(edges) - set(kept):
+                telling = [edge for edge in edges if not self._is_coat(edge)]
+                for edge in set(edges) - set(telling):
                     del self.found[edge]
-                self.resolver.edges[callee] = kept
+                self.resolver.edges[callee] = telling
 
     def _is_coat(self, edge: Edge) -> bool:
         """Whether a function is handed to a decorator, or to a wrapper that gives something to call in its place."""
@@ -92,7 +101,7 @@ class EdgeFinder:
             return True
         is_started = last_name(edge.node.func) in SPAWNS
         given_back = self.resolver.functions(edge.node, edge.caller)
-        return not is_started and any(it.function is edge.callee for it in given_back)
+        return not is_started and any(callee.function is edge.callee for callee in given_back)
 
     def _unreached(self, function: Function) -> set[cst.CSTNode]:
         """The `if __name__ == "__main__"` parts of an imported file."""
@@ -103,110 +112,120 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _called(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        things = self.resolver.of(call.func, function)
-        given = tuple((value, function) for value in positional(call))
-        named = tuple((key, (value, function)) for key, value in keywords(call).items())
+        referents = self.resolver.of(call.func, function)
+        arguments = tuple((value, function) for value in positional(call))
+        by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
-        for thing in things:
-            if isinstance(thing, Type):
-                self.resolver.made.setdefault(thing.cls)
-            for callee in self.resolver.called(thing):
+        for referent in referents:
+            if isinstance(referent, ClassRef):
+                self.resolver.made.setdefault(referent.cls)
+            for callee in self.resolver.called(referent):
                 is_inside = True
                 target = callee.function
                 skipped = int(callee.receiver is not None)
-                yield Edge(call, function, target, "call", (*callee.given, *given), (*callee.named, *named), skipped)
-            is_inside = is_inside or (isinstance(thing, Type) and not self.resolver.order(thing.cls)[1])
-        if not things and isinstance(call.func, cst.Attribute):
-            yield from self._by_name(call, call.func.attr.value, function, given, named)
+                yield Edge(
+                    call,
+                    function,
+                    target,
+                    "call",
+                    (*callee.arguments, *arguments),
+                    (*callee.by_name, *by_name),
+                    skipped,
+                )
+            is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
+        if not referents and isinstance(call.func, cst.Attribute):
+            yield from self._by_name(call, call.func.attr.value, function, arguments, by_name)
         if not is_inside:
-            yield from self._handed(call, function, [thing.name for thing in things if isinstance(thing, Outside)])
+            yield from self._handed_over(
+                call, function, [referent.name for referent in referents if isinstance(referent, External)]
+            )
 
     def _by_name(
         self,
         call: cst.Call,
         name: str,
         function: Function,
-        given: tuple[Argument, ...],
-        named: tuple[tuple[str, Argument], ...],
+        arguments: tuple[Argument, ...],
+        by_name: tuple[tuple[str, Argument], ...],
     ) -> Iterator[Edge]:
         """A method of that name, where the object's class cannot be told and few classes have one."""
         if name in COMMON or name.startswith("__"):
             return
         methods = self.resolver.ask(self._methods, name)
         if 0 < len(methods) <= MOST_NAMED:
-            yield from (Edge(call, function, method, "named", given, named, 1) for method in methods)
+            yield from (Edge(call, function, method, "named", arguments, by_name, 1) for method in methods)
 
     def _methods(self, name: str) -> list[Function]:
         """The methods of that name in all files that are read."""
         modules = self.project.modules.values()
         return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
 
-    def _handed(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+    def _handed_over(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project that a call of something else is given."""
         spawned = SPAWNS.get(last_name(call.func))
-        given = keywords(call)
+        by_name = keywords(call)
         for name in names:
             if name in RUNNERS and not call.args:
                 yield from self._mains(call, function, ["main"])
             elif name in COMMANDS and not call.args:
-                tops = [it.name for it in function.module.functions if it.parent is function.module.top]
+                tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
                 yield from self._mains(call, function, tops)
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
-            tupled = given.get("args") or next(iter(positional(call)[1:2]), None)
+            tupled = by_name.get("args") or next(iter(positional(call)[1:2]), None)
             if isinstance(tupled, cst.Tuple | cst.List):
                 arguments = tuple((item.value, function) for item in tupled.elements)
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for value in (argument.value for argument in call.args):
-            for thing in self._things_in(value, function):
-                for callee in self._run_by_others(thing, is_command=not COMMANDS.isdisjoint(names)):
+            for referent in self._referents_in(value, function):
+                for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
                     leading = int(callee.receiver is not None)
                     yield Edge(
                         call,
                         function,
                         callee.function,
                         "handed",
-                        (*callee.given, *arguments),
-                        callee.named,
+                        (*callee.arguments, *arguments),
+                        callee.by_name,
                         leading + (spawned or 0),
                     )
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
-            for thing in self.resolver.in_module(function.module, name):
-                if isinstance(thing, Routine):
-                    yield Edge(call, function, thing.function, "handed")
+            for referent in self.resolver.in_module(function.module, name):
+                if isinstance(referent, FunctionRef):
+                    yield Edge(call, function, referent.function, "handed")
 
-    def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
+    def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         if type(value) in TELLING:
-            for thing in self.resolver.of(value, function):
-                if isinstance(thing, Container):
+            for referent in self.resolver.of(value, function):
+                if isinstance(referent, Container):
                     for item in self.resolver.items(value, function):
                         yield from self.resolver.item(item)
                 else:
-                    yield thing
+                    yield referent
 
-    def _run_by_others(self, thing: Thing, *, is_command: bool) -> Iterator[Routine]:
-        """What a library may call of a thing that it is given."""
-        if isinstance(thing, Routine):
-            yield thing
-        elif isinstance(thing, Instance | Type):
-            classes, outside = self.resolver.order(thing.cls)
+    def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
+        """What a library may call of a value that is handed to it."""
+        if isinstance(referent, FunctionRef):
+            yield referent
+        elif isinstance(referent, Instance | ClassRef):
+            classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
             for cls in classes:
                 for name, method in cls.methods.items():
                     if name not in HIDDEN:
-                        yield Routine(method, thing.cls)
+                        yield FunctionRef(method, referent.cls)
 
-    # ------------------------------------------------------------ other ways in
+    # ------------------------------------------------------------ other edges
 
     def _entered(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
-        for thing in self.resolver.of(context, function):
-            if isinstance(thing, Instance):
+        for referent in self.resolver.of(context, function):
+            if isinstance(referent, Instance):
                 for name in ("__enter__", "__exit__"):
-                    method = self.resolver.method(thing.cls, name)
+                    method = self.resolver.method(referent.cls, name)
                     if method is not None:
                         yield Edge(context, function, method, "call", skipped=1)
 
@@ -217,8 +236,8 @@ class EdgeFinder:
             expression = decorator.decorator
             for callee in self.resolver.functions(expression, function):
                 yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
-            named = expression.func if isinstance(expression, cst.Call) else expression
-            if isinstance(named, cst.Attribute) and last_name(named) in REGISTERING:
+            registering = expression.func if isinstance(expression, cst.Call) else expression
+            if isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING:
                 yield Edge(decorator, function, inner, "handed")
 
     def _imported(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:

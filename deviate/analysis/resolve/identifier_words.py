@@ -95,5 +95,5 @@ def phase_of(*texts: str) -> str | None:
 
 def phases_in(text: str) -> list[str]:
     """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
-    found = [PHASES[word] for word in words(text) if word in PHASES]
-    return [phase for phase in found if phase != "eval"] or found
+    phases = [PHASES[word] for word in words(text) if word in PHASES]
+    return [phase for phase in phases if phase != "eval"] or phases

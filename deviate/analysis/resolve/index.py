@@ -31,7 +31,7 @@ class Binding:
         how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
             `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `other`.
         value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
-        way: position in the unpacked target, outermost first; empty for a plain target.
+        position: place in the unpacked target, outermost first; empty for a plain target.
         target: imported name; relative ones begin with dots.
         annotation: the declared type.
         key: of an item.
@@ -40,7 +40,7 @@ class Binding:
     how: str
     value: cst.CSTNode | None
     node: cst.CSTNode
-    way: tuple[int, ...] = ()
+    position: tuple[int, ...] = ()
     target: str = ""
     annotation: cst.BaseExpression | None = None
     key: cst.BaseExpression | None = None
@@ -207,17 +207,17 @@ class Nodes:
         return loops
 
     def _find_loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
-        found: list[LoopNode] = []
+        loops: list[LoopNode] = []
         below = node
         for parent in self.ancestors(node):
             if isinstance(parent, cst.For | cst.While) and below is parent.body:
-                found.append(parent)
+                loops.append(parent)
             if isinstance(parent, cst.While) and below is parent.test:
-                found.append(parent)
+                loops.append(parent)
             if isinstance(parent, cst.FunctionDef | cst.ClassDef) and below is parent.body:
                 break
             below = parent
-        return found[::-1]
+        return loops[::-1]
 
 
 class Module:
@@ -262,17 +262,17 @@ class Module:
 
     def calls_of(self, name: str, *methods: str) -> list[tuple[cst.Call, Function]]:
         """Calls of these methods of a variable, in source order of each function."""
-        known = self._calls_of.get(name, ())
-        return [(call, function) for method, call, function in known if method in methods]
+        method_calls = self._calls_of.get(name, ())
+        return [(call, function) for method, call, function in method_calls if method in methods]
 
     @cached_property
     def _calls_of(self) -> dict[str, list[tuple[str, cst.Call, Function]]]:
-        found: dict[str, list[tuple[str, cst.Call, Function]]] = {}
+        calls: dict[str, list[tuple[str, cst.Call, Function]]] = {}
         for function in self.scopes:
             for call in function.calls:
                 if isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
-                    found.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
-        return found
+                    calls.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
+        return calls
 
     def _walk(self) -> None:
         parents, numbers = self.nodes.parents, self.nodes.numbers
@@ -308,23 +308,23 @@ class Module:
                 waiting.append((child, function, around))
 
     def _define(self, node: cst.FunctionDef, parent: Function, owner: Class | None) -> Function:
-        made = Function(node.name.value, node, self, parent, owner)
+        function = Function(node.name.value, node, self, parent, owner)
         for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
             declared = parameter.annotation.annotation if parameter.annotation else None
-            made.parameters.append(parameter.name.value)
-            made.bindings[parameter.name.value] = [
+            function.parameters.append(parameter.name.value)
+            function.bindings[parameter.name.value] = [
                 Binding("parameter", parameter.default, parameter, annotation=declared)
             ]
         for star in (node.params.star_arg, node.params.star_kwarg):
             if isinstance(star, cst.Param):
-                made.bindings[star.name.value] = [Binding("stars", None, star)]
-        self.functions.append(made)
-        self.nodes.functions[node] = made
+                function.bindings[star.name.value] = [Binding("stars", None, star)]
+        self.functions.append(function)
+        self.nodes.functions[node] = function
         if owner is None:
-            self._bind(parent, None, made.name, Binding("define", node, node))
+            self._bind(parent, None, function.name, Binding("define", node, node))
         else:
-            owner.methods[made.name] = made
-        return made
+            owner.methods[function.name] = function
+        return function
 
     def _record(self, node: cst.CSTNode, function: Function, around: Class | None) -> None:
         match node:
@@ -358,7 +358,7 @@ class Module:
         match target:
             case cst.Tuple() | cst.List():
                 for number, part in enumerate(target.elements):
-                    inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
+                    inner = Binding(binding.how, binding.value, binding.node, (*binding.position, number))
                     self._bind_target(part.value, inner, function, around)
             case cst.Name():
                 self._bind(function, around, target.value, binding)
@@ -368,11 +368,11 @@ class Module:
                     owner = owner.parent  # a function inside a method sees its `self`
                 if owner.owner is not None and holder == owner.receiver:
                     owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
-                if not binding.way and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
+                if not binding.position and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
                     function.assigned.append((target, binding.value))
-            case cst.Attribute() if not binding.way and isinstance(binding.value, cst.BaseExpression):
+            case cst.Attribute() if not binding.position and isinstance(binding.value, cst.BaseExpression):
                 function.assigned.append((target, binding.value))
-            case cst.Subscript() if binding.how == "assign" and not binding.way and len(target.slice) == 1:
+            case cst.Subscript() if binding.how == "assign" and not binding.position and len(target.slice) == 1:
                 piece = target.slice[0].slice
                 key = piece.value if isinstance(piece, cst.Index) else None
                 item = Binding("item", binding.value, binding.node, key=key)
@@ -412,7 +412,7 @@ def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
             yield node.target, Binding("assign", node.value, node)
         case cst.AugAssign():
             yield node.target, Binding("add", node.value, node)
-        case cst.WithItem(asname=cst.AsName() as named):
-            yield named.name, Binding("with", node.item, node)
-        case cst.ExceptHandler(name=cst.AsName() as named):
-            yield named.name, Binding("other", None, node)
+        case cst.WithItem(asname=cst.AsName() as alias):
+            yield alias.name, Binding("with", node.item, node)
+        case cst.ExceptHandler(name=cst.AsName() as alias):
+            yield alias.name, Binding("other", None, node)

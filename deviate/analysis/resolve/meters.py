@@ -8,8 +8,8 @@ from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.analysis.resolve.values import Item, Value
 from deviate.model.metric_vocabulary import listed
 
 WRITERS = ("__str__", "__repr__", "__format__")
@@ -38,10 +38,10 @@ class Meters:
             name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods
         )
 
-    def fed(self, node: cst.BaseExpression, function: Function) -> list[Item]:
+    def fed(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """The values that are fed to the object of an expression, each with the name the object was given."""
         feeding = self._feeding()
-        items: list[Item] = []
+        items: list[MessageItem] = []
         for home in dict.fromkeys(self._homes(node, function, DEEPEST)):
             title = self._title(home)
             for call, where in feeding.get(home, ()):
@@ -50,37 +50,44 @@ class Meters:
 
     # ------------------------------------------------------------ inside
 
-    def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[Item]:
+    def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[MessageItem]:
         """The arguments of a feeding call. The first goes into the meter; what it shows then is what is recorded."""
         nodes = self.graph.nodes
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
-            yield Value(value, value, function, nodes.code(value), style="meter", name=name)
+            yield ReportedValue(value, value, function, nodes.code(value), style="meter", name=name)
         for argument in call.args:
             if argument.star == "**":
                 yield f"{title} "
-                yield Value(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
-        shown = self._shown(call, function)
+                yield ReportedValue(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
+        attributes = self._shown_attributes(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "
             key = self._key(call)
-            if shown and isinstance(call.func, cst.Attribute):
+            if attributes and isinstance(call.func, cst.Attribute):
                 spelled = nodes.code(value)
-                yield Value(call.func, value, function, spelled, "", "meter", "meter", shown, name=title or key)
+                yield ReportedValue(
+                    call.func, value, function, spelled, "", "meter", "meter", attributes, name=title or key
+                )
             else:
-                yield Value(value, value, function, nodes.code(value), style="meter", name=title or key)
+                yield ReportedValue(value, value, function, nodes.code(value), style="meter", name=title or key)
 
-    def _shown(self, call: cst.Call, function: Function) -> tuple[str, ...]:
+    def _shown_attributes(self, call: cst.Call, function: Function) -> tuple[str, ...]:
         if not isinstance(call.func, cst.Attribute):
             return ()
-        classes = [it.cls for it in self.resolver.of(call.func.value, function) if isinstance(it, Instance)]
-        known = {
+        classes = [
+            instance.cls for instance in self.resolver.of(call.func.value, function) if isinstance(instance, Instance)
+        ]
+        names = {
             name
             for cls in classes
             for base in self.resolver.order(cls)[0]
-            for name in (*base.attributes, *(it for it, method in base.methods.items() if "property" in method.marks))
+            for name in (
+                *base.attributes,
+                *(attribute for attribute, method in base.methods.items() if "property" in method.marks),
+            )
         }
-        return tuple(name for name in SHOWN if name in known)
+        return tuple(name for name in SHOWN if name in names)
 
     def _key(self, call: cst.Call) -> str:
         """`meters["acc"].update(…)` names the value by its key."""
@@ -112,10 +119,10 @@ class Meters:
             for thing_node, where in self.resolver.items(node.value, function):
                 yield from self._homes(thing_node, where, depth - 1)
         elif isinstance(node, cst.Attribute):
-            for thing in self.resolver.of(node.value, function):
-                if isinstance(thing, Instance):
-                    yield from self._attribute_homes(thing.cls, node.attr.value, depth)
-                    if self.writes_itself(thing.cls):  # `logger.meters[…]`: a part of what the logger shows
+            for referent in self.resolver.of(node.value, function):
+                if isinstance(referent, Instance):
+                    yield from self._attribute_homes(referent.cls, node.attr.value, depth)
+                    if self.writes_itself(referent.cls):  # `logger.meters[…]`: a part of what the logger shows
                         yield from self._homes(node.value, function, depth - 1)
         elif isinstance(node, cst.Name):
             yield from self._variable_homes(node.value, function, depth)
@@ -143,7 +150,7 @@ class Meters:
             elif not isinstance(value, cst.BaseExpression):
                 continue
             elif binding.how == "for":
-                for item, where in self.resolver.loop_items(value, binding.way, scope):
+                for item, where in self.resolver.loop_items(value, binding.position, scope):
                     yield from self._homes(item, where, depth - 1)
             elif binding.how == "assign" and isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
                 yield from self._homes(value, scope, depth - 1)
@@ -155,16 +162,19 @@ class Meters:
         if cls in self._classes:
             yield from self._classes[cls]
             return
-        found: dict[Home, None] = {}
-        self._classes[cls] = found
+        homes: dict[Home, None] = {}
+        self._classes[cls] = homes
         for function in self.graph.functions:
             for name, bindings in function.bindings.items():
                 for binding in bindings:
-                    if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.way:
-                        made = self.resolver.of(binding.value, function)
-                        if any(isinstance(it, Instance) and cls in self.resolver.order(it.cls)[0] for it in made):
-                            found[(function, name)] = None
-        yield from found
+                    if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
+                        values = self.resolver.of(binding.value, function)
+                        if any(
+                            isinstance(instance, Instance) and cls in self.resolver.order(instance.cls)[0]
+                            for instance in values
+                        ):
+                            homes[(function, name)] = None
+        yield from homes
 
     def _title(self, home: Home) -> str:
         """The name that an object was given when it was made: `AverageMeter("Loss", ":.4e")`."""

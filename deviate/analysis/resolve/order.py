@@ -28,9 +28,9 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
     where, end = source.start(frame.node), source.end(last)
     if (where.line, where.column) < (end.line, end.column):
         return False
-    here = dict(_branches(frame.node, nodes))
+    branches = dict(_branches(frame.node, nodes))
     return all(
-        here[statement] is branch if statement in here else not _leaves(branch)
+        branches[statement] is branch if statement in branches else not _leaves(branch)
         for statement, branch in _branches(earlier.node, nodes)
     )
 
@@ -62,15 +62,15 @@ def _behind_exit(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[c
 
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
     """The branches of `if` statements in which a node stands: (statement, branch)."""
-    found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
+    branches: list[tuple[cst.CSTNode, cst.CSTNode]] = []
     below = node
     for parent in nodes.ancestors(node):
         if type(parent) is cst.If:
-            found.append((parent, below))
+            branches.append((parent, below))
         if type(parent) is cst.FunctionDef:
             break
         below = parent
-    return found
+    return branches
 
 
 def _is_registered(frame: Frame) -> bool:

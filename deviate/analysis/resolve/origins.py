@@ -6,7 +6,7 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Instance, Placed, Routine, Type
+from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.callables import (
     CLOCK_NAMES,
     CLOCKS,
@@ -30,6 +30,7 @@ from deviate.analysis.resolve.callables import (
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
 from deviate.analysis.resolve.templates import format_fields, percent_fields
 from deviate.analysis.resolve.tree import (
@@ -44,7 +45,6 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.analysis.resolve.values import Value
 from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 14
@@ -249,14 +249,14 @@ class Origins:
             self.met.add(key)
             return Origin(Reason.CYCLE)
         self.active.add(key)
-        found = self._of_bindings(name, scope, bindings, depth)
-        if found.kind in ("unknown", "constant"):
-            found = self._of_fillings(node, function, bindings, depth) or found
+        origin = self._of_bindings(name, scope, bindings, depth)
+        if origin.kind in ("unknown", "constant"):
+            origin = self._of_fillings(node, function, bindings, depth) or origin
         self.active.discard(key)
         self.met.discard(key)
         if not self.met:  # else the answer holds only inside the cycle
-            self.known[key] = found
-        return found
+            self.known[key] = origin
+        return origin
 
     def _in_comprehension(self, node: cst.Name, bindings: list[Binding]) -> Binding | None:
         """The binding by the comprehension that a name stands in: other loops may use the same name."""
@@ -288,11 +288,11 @@ class Origins:
     def _of_bindings(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
         counting = [binding for binding in bindings if binding.how not in ("item", "declared")]
         outer = [binding for binding in counting if not isinstance(binding.node, cst.CompFor)] or counting
-        found = [self._of_binding(name, binding, scope, depth) for binding in outer]
-        known = [origin for origin in found if origin.kind not in ("constant", "cycle")]
-        if known:
-            return strongest(known)
-        if not found:
+        origins = [self._of_binding(name, binding, scope, depth) for binding in outer]
+        telling = [origin for origin in origins if origin.kind not in ("constant", "cycle")]
+        if telling:
+            return strongest(telling)
+        if not origins:
             return UNKNOWN
         line = self.nodes.line(outer[0].node)
         if (scope.is_module and name.isupper()) or len(outer) == 1:
@@ -313,17 +313,17 @@ class Origins:
         if binding.how == "add":
             return self._of_addition(name, binding, value, scope, depth, where)
         if binding.how == "assign":
-            return self._of_assignment(value, binding.way, scope, depth)
+            return self._of_assignment(value, binding.position, scope, depth)
         return UNKNOWN
 
-    def _of_assignment(self, value: cst.CSTNode, way: tuple[int, ...], scope: Function, depth: int) -> Origin:
-        while way and isinstance(value, cst.BaseExpression):
-            part = element(value, way[0])
+    def _of_assignment(self, value: cst.CSTNode, position: tuple[int, ...], scope: Function, depth: int) -> Origin:
+        while position and isinstance(value, cst.BaseExpression):
+            part = element(value, position[0])
             if part is None:
                 break
-            value, way = part, way[1:]
-        if way and isinstance(value, cst.Call):
-            returned = self._of_returned(value, scope, depth, way[0])
+            value, position = part, position[1:]
+        if position and isinstance(value, cst.Call):
+            returned = self._of_returned(value, scope, depth, position[0])
             if returned is not None:
                 return returned
         return self.of(value, scope, depth)
@@ -351,28 +351,28 @@ class Origins:
     def _of_parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
         if name not in function.parameters:
             return UNKNOWN
-        found = []
+        origins = []
         for edge in self.graph.edges_into(function)[:MOST_CALLS]:
-            given = edge.argument(name)
-            if given is not None:
-                found.append(self.of(*given, depth))
+            argument = edge.argument(name)
+            if argument is not None:
+                origins.append(self.of(*argument, depth))
             elif edge.how in ("handed", "named"):
-                found.append(UNKNOWN)
-        if not found and binding.value is not None:
+                origins.append(UNKNOWN)
+        if not origins and binding.value is not None:
             return self.of(binding.value, function, depth)
-        return strongest(found)
+        return strongest(origins)
 
     # ------------------------------------------------------------ loops
 
     def _of_loop_target(
         self, iterable: cst.CSTNode, binding: Binding, scope: Function, depth: int, where: int
     ) -> Origin:
-        way = binding.way
+        position = binding.position
         while isinstance(iterable, cst.Call) and last_name(iterable.func) in WRAPPINGS and iterable.args:
             iterable = iterable.args[0].value
         if isinstance(iterable, cst.Call):
             called = last_name(iterable.func)
-            is_first = not way or way[0] == 0
+            is_first = not position or position[0] == 0
             if called in ENUMERATIONS and is_first:
                 return Origin(Reason.LOOP_COUNTER, where)
             if called in ("items", "keys") and isinstance(iterable.func, cst.Attribute) and is_first:
@@ -388,14 +388,14 @@ class Origins:
                 return Origin(Reason.LOOP_COUNTER, where)
         if not isinstance(iterable, cst.BaseExpression):
             return UNKNOWN
-        found = [
+        members = [
             (value, function)
-            for value, function in self.resolver.loop_items(iterable, way, scope)
+            for value, function in self.resolver.loop_items(iterable, position, scope)
             if isinstance(value, cst.BaseExpression)
         ]
-        if found:
-            return self.strongest(found, depth)
-        if isinstance(iterable, cst.Name | cst.Attribute | cst.Call) and not way:
+        if members:
+            return self.strongest(members, depth)
+        if isinstance(iterable, cst.Name | cst.Attribute | cst.Call) and not position:
             whole = self.of(iterable, scope, depth)
             return whole if whole.kind in ("rate", "setting", "duration") else UNKNOWN
         return UNKNOWN
@@ -414,7 +414,9 @@ class Origins:
         fed = self._of_fed(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = [thing.cls for thing in self.resolver.of(node.value, function) if isinstance(thing, Instance)]
+        classes = [
+            referent.cls for referent in self.resolver.of(node.value, function) if isinstance(referent, Instance)
+        ]
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -430,21 +432,21 @@ class Origins:
         """The origin of what an object of the project says of the values it was fed; None for other objects."""
         if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        things = self.resolver.of(node, function)
-        if not any(isinstance(thing, Instance) and self._is_fed(thing.cls) for thing in things):
+        referents = self.resolver.of(node, function)
+        if not any(isinstance(referent, Instance) and self._is_fed(referent.cls) for referent in referents):
             return None
         key = (node, "fed")
         if key in self.active:
             return None
         self.active.add(key)
-        sources = [item for item in self.meters.fed(node, function) if isinstance(item, Value)]
-        found = [self.of(value.source, value.function, depth) for value in sources]
+        sources = [item for item in self.meters.fed(node, function) if isinstance(item, ReportedValue)]
+        origins = [self.of(value.source, value.function, depth) for value in sources]
         self.active.discard(key)
-        if not found:
+        if not origins:
             return None
         if COUNTERS.intersection(words(name)):
             return Origin(Reason.VALUES_FED, dotted(node))
-        result = strongest(found)
+        result = strongest(origins)
         return result if result.kind != "constant" else None
 
     def _is_fed(self, cls: Class) -> bool:
@@ -452,25 +454,25 @@ class Origins:
 
     def _of_attribute_bindings(self, classes: list[Class], name: str, depth: int) -> Origin:
         """The origin of what the methods of a class assign to `self.name`, or of what a property computes."""
-        found: list[Origin] = []
+        origins: list[Origin] = []
         is_fixed = True
         for base in dict.fromkeys(base for cls in classes for base in self.resolver.order(cls)[0]):
             if (base, name) in self.active:
-                found.append(Origin(Reason.CYCLE))
+                origins.append(Origin(Reason.CYCLE))
                 continue
             self.active.add((base, name))
             for binding, where in base.attributes.get(name, ()):
                 if binding.how not in ("item", "declared"):
-                    found.append(self._of_binding(name, binding, where, depth))
+                    origins.append(self._of_binding(name, binding, where, depth))
             method = base.methods.get(name)
             if method is not None:
-                found += [self.of(value, method, depth) for value in method.returns]
+                origins += [self.of(value, method, depth) for value in method.returns]
                 is_fixed = False
             self.active.discard((base, name))
-        moving = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+        moving = [origin for origin in origins if origin.kind not in ("constant", "cycle")]
         if moving:
             return strongest(moving)
-        if len(found) == 1 and found[0].kind == "constant" and is_fixed and not self._is_set_outside(name):
+        if len(origins) == 1 and origins[0].kind == "constant" and is_fixed and not self._is_set_outside(name):
             return Origin(Reason.FIXED_ATTRIBUTE, name)
         return UNKNOWN
 
@@ -494,15 +496,15 @@ class Origins:
             return Origin(Reason.READ_FROM, "the environment")
         key = constant_key(node)
         assigned = self._assigned_to_item(node, function) if key is not None else []
-        told = self.strongest(assigned, depth) if assigned else UNKNOWN
-        if told.kind not in ("unknown", "constant", "cycle"):
-            return told
+        origin = self.strongest(assigned, depth) if assigned else UNKNOWN
+        if origin.kind not in ("unknown", "constant", "cycle"):
+            return origin
         if key is not None:
-            found = self._under_key(node.value, key, function)
-            if found:
-                told = self.strongest(found, depth)
-                if told.kind != "constant":
-                    return told
+            under_key = self._under_key(node.value, key, function)
+            if under_key:
+                origin = self.strongest(under_key, depth)
+                if origin.kind != "constant":
+                    return origin
                 base = self.of(node.value, function, depth)
                 return base if base.kind == "setting" else UNKNOWN  # set anew by whoever holds the mapping
         base = self.of(node.value, function, depth)
@@ -521,16 +523,16 @@ class Origins:
 
     def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """What stands under a constant key: in the display of a dict, or assigned to it later."""
-        found = self.resolver.values_under_key(node, key, function)
+        values = self.resolver.values_under_key(node, key, function)
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
-            found += [
+            values += [
                 (binding.value, scope)
                 for binding in bindings
                 if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
                 if binding.key is not None and constant_text(binding.key) == key
             ]
-        return found
+        return values
 
     # ------------------------------------------------------------ calls
 
@@ -541,14 +543,14 @@ class Origins:
         if qualified in FRAMES and node.args:
             held = self.of(node.args[0].value, function, depth)
             return held if held.kind in ("quality", "duration", "speed") else UNKNOWN
-        told = self._by_callee_name(node, qualified, name) or self._of_writing(node, qualified, function, depth)
-        if told is not None:
-            return told
-        told = self._of_returned(node, function, depth)
-        if isinstance(node.func, cst.Attribute) and (told is None or told.kind not in ("text", "duration")):
-            told = self._of_fed(node.func.value, name, function, depth) or told
-        if told is not None:
-            return told
+        origin = self._by_callee_name(node, qualified, name) or self._of_writing(node, qualified, function, depth)
+        if origin is not None:
+            return origin
+        origin = self._of_returned(node, function, depth)
+        if isinstance(node.func, cst.Attribute) and (origin is None or origin.kind not in ("text", "duration")):
+            origin = self._of_fed(node.func.value, name, function, depth) or origin
+        if origin is not None:
+            return origin
         if name in PASSING or name in NUMBERS:
             inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
@@ -581,22 +583,22 @@ class Origins:
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
-        things = self.resolver.of(node.func, self.nodes.function_of(node))
-        return any(isinstance(thing, Type | Routine | Instance) for thing in things)
+        referents = self.resolver.of(node.func, self.nodes.function_of(node))
+        return any(isinstance(referent, ClassRef | FunctionRef | Instance) for referent in referents)
 
     def _of_writing(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
         """The origin of a text that a library makes: that of a duration stays one."""
         name = last_name(node.func)
-        given = positional(node)
+        arguments = positional(node)
         if qualified in WRITING or name in WRITING:
-            values = [*given, *keywords(node).values()]
-            found = [self.of(value, function, depth) for value in values]
-            duration = next((origin for origin in found if origin.kind == "duration"), None)
+            values = [*arguments, *keywords(node).values()]
+            origins = [self.of(value, function, depth) for value in values]
+            duration = next((origin for origin in origins if origin.kind == "duration"), None)
             return duration or TEXT
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
-                return self._of_format(template, [*given, *keywords(node).values()], function, depth)
+                return self._of_format(template, [*arguments, *keywords(node).values()], function, depth)
         return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
@@ -619,25 +621,25 @@ class Origins:
 
     def _of_returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
         """The origin of what a function of the project returns (or of one item of it); None for any other."""
-        callee = next((it.function for it in self.resolver.functions(call.func, function)), None)
+        callee = next((ref.function for ref in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
         if callee.name in FEEDS and not callee.returns:
             return None
         self.active.add(callee)
-        found = []
+        origins = []
         for value in callee.returns:
             part = element(value, item) if item is not None else value
-            found.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
+            origins.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
         self.active.discard(callee)
-        result = strongest(found)
-        if result.kind == "constant" and len(found) > 1:
+        result = strongest(origins)
+        if result.kind == "constant" and len(origins) > 1:
             result = Origin(Reason.ONE_OF_RESULTS, callee.name)
         if result.kind in {"unknown", "computed"} and item is None:
-            told = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
-            if MEASURING.intersection(told):
+            name_words = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
+            if MEASURING.intersection(name_words):
                 return Origin(Reason.RESULT, f"{callee.name}()")
-        return result if found else None
+        return result if origins else None
 
     # ------------------------------------------------------------ texts
 
@@ -645,31 +647,35 @@ class Origins:
         """The origin of a literal, of a filled `%` template or of texts put together; None for anything else."""
         match node:
             case cst.FormattedString():
-                said = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
-                shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
-                return self._of_shown(shown, " ".join(said), function, depth)
+                literals = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
+                shown_values = [
+                    part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)
+                ]
+                return self._of_shown(shown_values, " ".join(literals), function, depth)
             case cst.BaseString():
                 return TEXT
             case cst.BinaryOperation(operator=cst.Modulo(), left=cst.BaseString()):
                 values = _items(node.right) if isinstance(node.right, cst.Tuple) else [node.right]
-                return self._of_shown(values, _said(percent_fields(constant_text(node.left) or "")), function, depth)
+                return self._of_shown(
+                    values, _literal_text(percent_fields(constant_text(node.left) or "")), function, depth
+                )
             case cst.BinaryOperation(operator=cst.Add()) if _is_text(node):
                 return self._of_shown([node.left, node.right], "", function, depth)
         return None
 
     def _of_format(self, template: str, values: Sequence[cst.BaseExpression], function: Function, depth: int) -> Origin:
         """The origin of a filled `str.format` template."""
-        return self._of_shown(values, _said(format_fields(template)), function, depth)
+        return self._of_shown(values, _literal_text(format_fields(template)), function, depth)
 
-    def _of_shown(self, values: Sequence[cst.BaseExpression], said: str, function: Function, depth: int) -> Origin:
+    def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
         """The origin of a text that shows some values among some words."""
-        said += " ".join(constant_text(value) or "" for value in values)
-        if not set(words(said)) <= UNITS:
+        text += " ".join(constant_text(value) or "" for value in values)
+        if not set(words(text)) <= UNITS:
             return TEXT
-        found = [self.of(value, function, depth) for value in values if constant_text(value) is None]
-        shown = [origin for origin in found if origin.kind not in ("text", "constant", "cycle")]
-        kinds = {origin.kind for origin in shown}
-        return shown[0] if kinds == {"duration"} or (kinds and kinds <= {"setting", "rate"}) else TEXT
+        origins = [self.of(value, function, depth) for value in values if constant_text(value) is None]
+        telling = [origin for origin in origins if origin.kind not in ("text", "constant", "cycle")]
+        kinds = {origin.kind for origin in telling}
+        return telling[0] if kinds == {"duration"} or (kinds and kinds <= {"setting", "rate"}) else TEXT
 
 
 def _items(node: cst.Tuple | cst.List | cst.Set) -> list[cst.BaseExpression]:
@@ -678,13 +684,13 @@ def _items(node: cst.Tuple | cst.List | cst.Set) -> list[cst.BaseExpression]:
 
 def _is_list(binding: Binding) -> bool:
     value = binding.value
-    for number in binding.way:
+    for number in binding.position:
         value = element(value, number) if isinstance(value, cst.BaseExpression) else None
     is_made = isinstance(value, cst.Call) and last_name(value.func) in LISTS
     return is_made or isinstance(value, cst.List | cst.Dict)
 
 
-def _said(parts: Sequence[object]) -> str:
+def _literal_text(parts: Sequence[object]) -> str:
     return " ".join(part for part in parts if isinstance(part, str))
 
 
@@ -728,7 +734,7 @@ def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: floa
         return _of_counts(left, right, is_quotient=is_quotient)
     if is_quotient:
         return _quotient(left, right)
-    return _known(strongest([left, right]), kinds)
+    return _mixed(strongest([left, right]), kinds)
 
 
 DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed"}
@@ -747,10 +753,10 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
 def _quotient(left: Origin, right: Origin) -> Origin:
     if left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
         return UNKNOWN
-    return _known(left, {left.kind, right.kind})
+    return _mixed(left, {left.kind, right.kind})
 
 
-def _known(result: Origin, kinds: set[str]) -> Origin:
+def _mixed(result: Origin, kinds: set[str]) -> Origin:
     """What is mixed from the unknown is computed."""
     if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter") and kinds & {
         "unknown",

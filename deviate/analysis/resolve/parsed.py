@@ -100,9 +100,9 @@ class ParsedFiles:
         return self._known_key
 
     def _forget_old(self, folder: Path) -> None:
-        kept = os.listdir(folder)  # noqa: PTH208 - names are enough, which are asked for often
-        if len(kept) > MOST_KEPT:
-            by_age = sorted((folder / name for name in kept), key=lambda path: path.stat().st_mtime)
+        names = os.listdir(folder)  # noqa: PTH208 - names are enough, which are asked for often
+        if len(names) > MOST_KEPT:
+            by_age = sorted((folder / name for name in names), key=lambda path: path.stat().st_mtime)
             for path in by_age[: len(by_age) // 2]:
                 path.unlink(missing_ok=True)
 
@@ -182,13 +182,9 @@ class _TreeReader(pickle.Unpickler):
     """Reads nodes of trees and nothing else: the folder belongs to the project, whose author may be anybody."""
 
     def find_class(self, module: str, name: str) -> type:
-        found: object = getattr(cst, name, None)
-        if (
-            isinstance(found, type)
-            and issubclass(found, cst.CSTNode | cst.MaybeSentinel)
-            and found.__module__ == module
-        ):
-            return found
+        kind: object = getattr(cst, name, None)
+        if isinstance(kind, type) and issubclass(kind, cst.CSTNode | cst.MaybeSentinel) and kind.__module__ == module:
+            return kind
         raise pickle.UnpicklingError(f"{module}.{name} is no node of a tree")
 
 

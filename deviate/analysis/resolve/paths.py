@@ -23,8 +23,8 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
                 yield how, folder
     for call in module.top.calls:
         how, place = adders.get(dotted(call.func), ("", 0))
-        given = positional(call)
-        for folder in _folders(given[place], module) if how and place < len(given) else ():
+        arguments = positional(call)
+        for folder in _folders(arguments[place], module) if how and place < len(arguments) else ():
             yield how, folder
 
 
@@ -32,10 +32,10 @@ def _added(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
     """What the calls of a function put on the path, and how."""
     for call in function.calls:
         how = dotted(call.func).removeprefix("sys.path.")
-        given = positional(call)
-        if how not in ("insert", "append", "extend") or how == dotted(call.func) or not given:
+        arguments = positional(call)
+        if how not in ("insert", "append", "extend") or how == dotted(call.func) or not arguments:
             continue
-        for value in given[1:] if how == "insert" else given:
+        for value in arguments[1:] if how == "insert" else arguments:
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
             yield from ((how, part) for part in parts)
 
@@ -81,17 +81,17 @@ def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
 
 def _called(call: cst.Call, module: Module, depth: int) -> str | None:
     name = dotted(call.func).split(".")[-1]
-    given = [*positional(call), *keywords(call).values()]
+    arguments = [*positional(call), *keywords(call).values()]
     if name in ("getcwd", "cwd"):
         return "?/"
-    if name == "dirname" and given:
-        return _parent(_path(given[0], module, depth - 1))
+    if name == "dirname" and arguments:
+        return _parent(_path(arguments[0], module, depth - 1))
     if name in ("join", "joinpath"):
         holder = [call.func.value] if name == "joinpath" and isinstance(call.func, cst.Attribute) else []
-        parts = [*holder, *given]
+        parts = [*holder, *arguments]
         return _joined([_path(part, module, depth - 1) for part in parts])
-    if name in SAME and given:
-        return _path(given[0], module, depth - 1)
+    if name in SAME and arguments:
+        return _path(arguments[0], module, depth - 1)
     if name in SAME and isinstance(call.func, cst.Attribute):
         return _path(call.func.value, module, depth - 1)
     return None

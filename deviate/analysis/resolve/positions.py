@@ -139,12 +139,12 @@ def _lost(printed: str, text: str) -> list[tuple[int, ...]]:
     lost: list[tuple[int, ...]] = []
     place = 0
     for offset, character in enumerate(printed):
-        found = text.find(character, place)
-        if found < 0:  # the newline that the printer puts at the end
+        position = text.find(character, place)
+        if position < 0:  # the newline that the printer puts at the end
             break
-        if found > place:
-            lost.append((offset, found - offset))
-        place = found + 1
+        if position > place:
+            lost.append((offset, position - offset))
+        place = position + 1
     return lost
 
 

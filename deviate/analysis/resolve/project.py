@@ -74,9 +74,9 @@ class Project:
         else:
             bases = self.path
         for base in bases:
-            found = self._longest(base, parts, is_relative=bool(level))
-            if found is not None:
-                return found
+            place = self._longest(base, parts, is_relative=bool(level))
+            if place is not None:
+                return place
         if not level and len(parts) > 1 and self._package(""):  # the root is a package, and calls itself by its name
             return self._longest("", parts[1:], is_relative=False)
         return None
@@ -111,8 +111,8 @@ class Project:
         """The file of a submodule of a package, given by the package's file or folder."""
         if not file.endswith(("/", "/__init__.py")) and file != "__init__.py":
             return None
-        found = self._longest(posixpath.dirname(file), [name], is_relative=True)
-        return found[0] if found is not None and not found[1] else None
+        place = self._longest(posixpath.dirname(file), [name], is_relative=True)
+        return place[0] if place is not None and not place[1] else None
 
     # ------------------------------------------------------------ inside
 
@@ -132,7 +132,7 @@ class Project:
 
     def _longest(self, base: str, parts: list[str], *, is_relative: bool) -> tuple[str, str] | None:
         """The deepest file below a folder that the parts of a name lead to, and the parts behind it."""
-        found: tuple[str, str] | None = None
+        place: tuple[str, str] | None = None
         path = base
         if not parts and is_relative:
             return (self._package(base) or f"{base}/", "")
@@ -143,12 +143,12 @@ class Project:
             if number == 0 and not is_relative and part in FRAMEWORKS and file != f"{path}.py":
                 return None
             if file is not None:
-                found = (file, rest)
+                place = (file, rest)
             elif not self._exists(path, os.path.isdir):
                 break
             elif not rest:
-                found = (f"{path}/", "")
-        return found
+                place = (f"{path}/", "")
+        return place
 
     def _file(self, path: str) -> str | None:
         return self._package(path) or (f"{path}.py" if self._exists(f"{path}.py", os.path.isfile) else None)

@@ -45,20 +45,20 @@ def _listed_by_git(folder: Path) -> list[str]:
     if not shutil.which("git"):
         return []
     command = [*SAFE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    asked = subprocess.run(command, cwd=folder, env=git_environment(), capture_output=True, check=False)
-    names = {os.fsdecode(name) for name in asked.stdout.split(b"\0") if name}
-    known: dict[str, bool] = {}
-    return [name for name in names if not _is_left(name, folder, known) and (folder / name).is_file()]
+    listing = subprocess.run(command, cwd=folder, env=git_environment(), capture_output=True, check=False)
+    names = {os.fsdecode(name) for name in listing.stdout.split(b"\0") if name}
+    answers: dict[str, bool] = {}
+    return [name for name in names if not _is_left(name, folder, answers) and (folder / name).is_file()]
 
 
-def _is_left(name: str, folder: Path, known: dict[str, bool]) -> bool:
+def _is_left(name: str, folder: Path, answers: dict[str, bool]) -> bool:
     """Whether a file lies in a folder that is not looked into."""
     parent = name.rpartition("/")[0]
     if not parent:
         return False
-    if parent not in known:
-        known[parent] = _is_foreign(folder, parent) or _is_left(parent, folder, known)
-    return known[parent]
+    if parent not in answers:
+        answers[parent] = _is_foreign(folder, parent) or _is_left(parent, folder, answers)
+    return answers[parent]
 
 
 def _walked(folder: Path) -> Iterator[str]:

@@ -8,16 +8,16 @@ import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import (
     Argument,
+    ClassRef,
     Container,
     Edge,
+    External,
+    FunctionRef,
     Instance,
-    Namespace,
-    Outside,
-    Parent,
+    ModuleRef,
     Placed,
-    Routine,
-    Thing,
-    Type,
+    SuperRef,
+    Value,
 )
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
@@ -25,7 +25,7 @@ from deviate.analysis.resolve.tree import constant_key, constant_text, element, 
 from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 48
-MOST_THINGS = 12
+MOST_REFERENTS = 12
 Question = tuple[Callable[..., Any] | None, tuple[Any, ...], Any]
 """What was asked for an answer: a function (None for `Resolver.of`), its arguments, and what it gave."""
 
@@ -51,7 +51,7 @@ class Resolver:
     """Resolves expressions. What a parameter stands for follows from the edges known so far.
 
     Attributes:
-        edges: the ways into each function; the call graph adds to them.
+        edges: those into each function; the call graph adds to them.
         made: classes that some reached call makes instances of.
         active: what is being answered right now, so that no question waits for itself.
     """
@@ -60,8 +60,8 @@ class Resolver:
         self.project = project
         self.edges: dict[Function, list[Edge]] = {}
         self.made: dict[Class, None] = {}
-        self._known: dict[cst.CSTNode, tuple[Thing, ...]] = {}
-        self._before: dict[cst.CSTNode, tuple[Thing, ...]] = {}
+        self._known: dict[cst.CSTNode, tuple[Value, ...]] = {}
+        self._before: dict[cst.CSTNode, tuple[Value, ...]] = {}
         self.active: dict[object, None] = {}
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._derived: dict[Class, list[Class]] = {}
@@ -137,56 +137,56 @@ class Resolver:
     def leave(self, key: object) -> None:
         self.active.pop(key, None)
 
-    def ways_into(self, function: Function) -> tuple[Edge, ...]:
+    def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
 
     # ------------------------------------------------------------ questions
 
-    def of(self, node: cst.CSTNode, function: Function) -> tuple[Thing, ...]:
+    def of(self, node: cst.CSTNode, function: Function) -> tuple[Value, ...]:
         """What an expression in a function can stand for; empty when that cannot be told.
 
         An expression that depends on itself (`x = f(x)`) stands meanwhile for what was known of it a round ago.
         """
-        things = self._known.get(node)
-        if things is None:
+        referents = self._known.get(node)
+        if referents is None:
             if node in self.active or len(self.active) > DEEPEST:
-                things = self._before.get(node, ())
+                referents = self._before.get(node, ())
             else:
                 self.active[node] = None
-                things = self.computed(node, lambda: tuple(dict.fromkeys(self._of(node, function)))[:MOST_THINGS])
+                referents = self.computed(node, lambda: tuple(dict.fromkeys(self._of(node, function)))[:MOST_REFERENTS])
                 del self.active[node]
-                self._known[node] = things
+                self._known[node] = referents
         if self._log is not None:
-            self._log.append((None, (node, function), things))
-        return things
+            self._log.append((None, (node, function), referents))
+        return referents
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
         """Full names of the library objects that an expression can stand for."""
-        return [thing.name for thing in self.of(node, function) if isinstance(thing, Outside)]
+        return [referent.name for referent in self.of(node, function) if isinstance(referent, External)]
 
     def qualified(self, node: cst.CSTNode, function: Function) -> str | None:
         """The first of its full names."""
         return next(iter(self.names(node, function)), None)
 
-    def functions(self, node: cst.CSTNode, function: Function) -> list[Routine]:
+    def functions(self, node: cst.CSTNode, function: Function) -> list[FunctionRef]:
         """The functions of the project that a call of an expression runs; constructors and calls of objects too."""
-        return [called for thing in self.of(node, function) for called in self.called(thing)]
+        return [called for referent in self.of(node, function) for called in self.called(referent)]
 
-    def called(self, thing: Thing) -> Iterator[Routine]:
-        """What runs when a thing is called."""
-        if isinstance(thing, Routine):
-            yield thing
-        elif isinstance(thing, Type):
+    def called(self, referent: Value) -> Iterator[FunctionRef]:
+        """What runs when a value is called."""
+        if isinstance(referent, FunctionRef):
+            yield referent
+        elif isinstance(referent, ClassRef):
             for name in ("__init__", "__post_init__"):
-                method = self.method(thing.cls, name)
+                method = self.method(referent.cls, name)
                 if method is not None:
-                    yield Routine(method, thing.cls)
-        elif isinstance(thing, Instance):
-            found = (self.method(thing.cls, name) for name in ("__call__", "forward", "call"))
-            method = next((it for it in found if it is not None), None)
+                    yield FunctionRef(method, referent.cls)
+        elif isinstance(referent, Instance):
+            methods = (self.method(referent.cls, name) for name in ("__call__", "forward", "call"))
+            method = next((candidate for candidate in methods if candidate is not None), None)
             if method is not None:
-                yield Routine(method, thing.cls)
+                yield FunctionRef(method, referent.cls)
 
     def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]:
         """Where a name is bound, seen from a function: the scope and its bindings, ([], top level) when nowhere."""
@@ -216,13 +216,13 @@ class Resolver:
     def _order(self, cls: Class) -> tuple[list[Class], list[str]]:
         inside, outside = [cls], []
         for base in cls.bases:
-            for thing in self.of(base, cls.function):
-                if isinstance(thing, Type):
-                    nearer, further = self.order(thing.cls)
-                    inside += [it for it in nearer if it not in inside]
+            for referent in self.of(base, cls.function):
+                if isinstance(referent, ClassRef):
+                    nearer, further = self.order(referent.cls)
+                    inside += [ancestor for ancestor in nearer if ancestor not in inside]
                     outside += further
-                elif isinstance(thing, Outside):
-                    outside.append(thing.name)
+                elif isinstance(referent, External):
+                    outside.append(referent.name)
         return inside, outside
 
     def derived(self, cls: Class) -> list[Class]:
@@ -236,30 +236,30 @@ class Resolver:
         if cls in self._derived:
             return self._derived[cls]
         outer, self._log = self._log, None  # it is asked for as a whole
-        classes = [made for made in self.made if cls in self.order(made)[0]] or [cls]
+        classes = [instantiated for instantiated in self.made if cls in self.order(instantiated)[0]] or [cls]
         self._log = outer
         if not self._n_ordering:
             self._derived[cls] = classes
         return classes
 
-    def item(self, argument: Argument) -> tuple[Thing, ...]:
+    def item(self, argument: Argument) -> tuple[Value, ...]:
         return self.of(*argument)
 
-    def _of(self, node: cst.CSTNode, function: Function) -> Iterable[Thing]:
+    def _of(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         kind = type(node)  # compared by hand: the classes of libcst are slow to match
         if kind in DISPLAYS:
             return (Container(node, function),)  # type: ignore[arg-type]
         if kind in TEXTS:
-            return (Outside("builtins.str()"),)
+            return (External("builtins.str()"),)
         if type(node) is cst.Name:
             return self._of_name(node.value, function)
         if type(node) is cst.Attribute:
             name = node.attr.value
-            return [found for thing in self.of(node.value, function) for found in self.attribute(thing, name)]
+            return [member for referent in self.of(node.value, function) for member in self.attribute(referent, name)]
         if type(node) is cst.Call:
             return self._of_call(node, function)
         if type(node) is cst.FunctionDef:
-            return (Routine(self.project.nodes.functions[node]),)
+            return (FunctionRef(self.project.nodes.functions[node]),)
         if type(node) is cst.Subscript:
             return self._of_subscript(node, function)
         if type(node) is cst.IfExp:
@@ -272,43 +272,45 @@ class Resolver:
             return self.of(node.value, function)
         return ()
 
-    def attribute(self, thing: Thing, name: str) -> Iterable[Thing]:
-        """What an attribute of a thing stands for."""
-        match thing:
-            case Outside():
-                return (Outside(f"{thing.name}.{name}"),)
-            case Namespace(module=None):
-                file = self.project.within(thing.file, name)
-                return (Namespace(file, self.project.load(file)),) if file is not None else ()
-            case Namespace():
-                return self.in_module(thing.module, name) if thing.module is not None else ()
-            case Instance() | Type():
-                return self._member(thing.cls, name, self.order(thing.cls)[0], is_bound=isinstance(thing, Instance))
-            case Parent():
-                order = self.order(thing.cls)[0]
-                behind = order[order.index(thing.behind) + 1 :] if thing.behind in order else []
-                return self._member(thing.cls, name, behind, is_bound=True)
+    def attribute(self, referent: Value, name: str) -> Iterable[Value]:
+        """What an attribute of a value stands for."""
+        match referent:
+            case External():
+                return (External(f"{referent.name}.{name}"),)
+            case ModuleRef(module=None):
+                file = self.project.within(referent.file, name)
+                return (ModuleRef(file, self.project.load(file)),) if file is not None else ()
+            case ModuleRef():
+                return self.in_module(referent.module, name) if referent.module is not None else ()
+            case Instance() | ClassRef():
+                return self._member(
+                    referent.cls, name, self.order(referent.cls)[0], is_bound=isinstance(referent, Instance)
+                )
+            case SuperRef():
+                order = self.order(referent.cls)[0]
+                behind = order[order.index(referent.behind) + 1 :] if referent.behind in order else []
+                return self._member(referent.cls, name, behind, is_bound=True)
         return ()
 
-    def _member(self, cls: Class, name: str, order: list[Class], *, is_bound: bool) -> Iterable[Thing]:
+    def _member(self, cls: Class, name: str, order: list[Class], *, is_bound: bool) -> Iterable[Value]:
         for base in order:
             if name in base.methods:
                 method = base.methods[name]
                 if {"property", "cached_property", "functools.cached_property"} & set(method.marks):
                     return self._returned(method)
                 is_unbound = "staticmethod" in method.marks or not (is_bound or "classmethod" in method.marks)
-                return self._after_decorators(Routine(method, None if is_unbound else cls))
+                return self._after_decorators(FunctionRef(method, None if is_unbound else cls))
             if name in base.attributes:
                 return [
-                    thing
+                    referent
                     for binding, function in base.attributes[name]
-                    for thing in self._of_bindings(name, function, [binding])
+                    for referent in self._of_bindings(name, function, [binding])
                 ]
-        return [Outside(f"{base}().{name}") for base in self.order(cls)[1]]
+        return [External(f"{base}().{name}") for base in self.order(cls)[1]]
 
     # ------------------------------------------------------------ names
 
-    def in_module(self, module: Module, name: str) -> tuple[Thing, ...]:
+    def in_module(self, module: Module, name: str) -> tuple[Value, ...]:
         """What a name of a module's top level stands for; submodules and star imports included."""
         key = (module, name)
         if not self.ask(self.enter, key):
@@ -318,23 +320,23 @@ class Resolver:
                 return tuple(self._of_bindings(name, module.top, module.top.bindings[name]))
             file = self.project.within(module.file, name)
             if file is not None:
-                return (Namespace(file, self.project.load(file)),)
+                return (ModuleRef(file, self.project.load(file)),)
             return tuple(self._star_imported(module, name))
         finally:
             self.ask(self.leave, key)
 
-    def _of_name(self, name: str, function: Function) -> Iterable[Thing]:
+    def _of_name(self, name: str, function: Function) -> Iterable[Value]:
         scope, bindings = self.find(name, function)
         if bindings:
             return self._of_bindings(name, scope, bindings)
         if name in ("None", "True", "False"):
             return ()
         if name == "super" or (hasattr(builtins, name) and not function.module.stars):
-            return (Outside(f"builtins.{name}"),)
-        found = tuple(self._star_imported(function.module, name))
-        return found or ((Outside(f"builtins.{name}"),) if hasattr(builtins, name) else ())
+            return (External(f"builtins.{name}"),)
+        imported = tuple(self._star_imported(function.module, name))
+        return imported or ((External(f"builtins.{name}"),) if hasattr(builtins, name) else ())
 
-    def _of_bindings(self, name: str, scope: Function, bindings: list[Binding]) -> Iterator[Thing]:
+    def _of_bindings(self, name: str, scope: Function, bindings: list[Binding]) -> Iterator[Value]:
         declared = None
         for binding in bindings:
             yield from self._of_binding(name, binding, scope)
@@ -342,7 +344,7 @@ class Resolver:
         if declared is not None:
             yield from self._of_annotation(declared, scope)
 
-    def _star_imported(self, module: Module, name: str) -> Iterator[Thing]:
+    def _star_imported(self, module: Module, name: str) -> Iterator[Value]:
         outside = []
         for star in module.stars:
             place = self.ask(self.project.resolve, star, module)
@@ -350,14 +352,14 @@ class Resolver:
             if loaded is None:
                 outside.append(star)
                 continue
-            found = self.in_module(loaded, name)
-            if found:
-                yield from found
+            values = self.in_module(loaded, name)
+            if values:
+                yield from values
                 return
         if len(outside) == 1 and not hasattr(builtins, name):
-            yield Outside(f"{outside[0].lstrip('.')}.{name}")
+            yield External(f"{outside[0].lstrip('.')}.{name}")
 
-    def _of_binding(self, name: str, binding: Binding, scope: Function) -> Iterable[Thing]:
+    def _of_binding(self, name: str, binding: Binding, scope: Function) -> Iterable[Value]:
         value = binding.value
         if binding.how == "import":
             return self._of_import(binding.target, scope.module)
@@ -371,69 +373,73 @@ class Resolver:
             return ()
         where = self.project.nodes.function_of(value)
         if binding.how == "for":
-            return self._of_items(self.loop_items(value, binding.way, where))
+            return self._of_items(self.loop_items(value, binding.position, where))
         if binding.how == "assign":
-            return self._of_assignment(value, binding.way, where)
+            return self._of_assignment(value, binding.position, where)
         if binding.how == "with":
             return self._of_context(value, where)
         return ()
 
-    def _of_assignment(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> Iterable[Thing]:
-        if not way:
+    def _of_assignment(
+        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
+    ) -> Iterable[Value]:
+        if not position:
             return self.of(value, function)
-        return self._of_items(self.unpacked_items(value, way, function))
+        return self._of_items(self.unpacked_items(value, position, function))
 
-    def _of_items(self, items: Iterable[Argument]) -> Iterable[Thing]:
-        return [thing for item in items for thing in self.item(item)]
+    def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
+        return [referent for item in items for referent in self.item(item)]
 
-    def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
-        for thing in self.of(value, function):
-            enter = self.method(thing.cls, "__enter__") if isinstance(thing, Instance) else None
-            given = self._returned(enter) if enter is not None else ()
-            yield from given or (thing,)
+    def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
+        for referent in self.of(value, function):
+            enter = self.method(referent.cls, "__enter__") if isinstance(referent, Instance) else None
+            entered = self._returned(enter) if enter is not None else ()
+            yield from entered or (referent,)
 
-    def _of_import(self, target: str, module: Module) -> Iterable[Thing]:
+    def _of_import(self, target: str, module: Module) -> Iterable[Value]:
         place = self.ask(self.project.resolve, target, module)
         if place is None:
-            return (Outside(target.lstrip(".")),)
+            return (External(target.lstrip(".")),)
         file, rest = place
         package = self.project.package_of(file) if not rest else None
         if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
             name = target.rpartition(".")[2]
             hiding = [
-                it for it in package.top.bindings.get(name, ()) if it.target.count(name) > 1 or it.how != "import"
+                binding
+                for binding in package.top.bindings.get(name, ())
+                if binding.target.count(name) > 1 or binding.how != "import"
             ]
             if hiding:
                 return self.in_module(package, name)
         loaded = self.project.load(file)
         if loaded is None and not file.endswith("/"):
-            return (Outside(target.lstrip(".")),)
-        found: Iterable[Thing] = (Namespace(file, loaded),)
+            return (External(target.lstrip(".")),)
+        values: Iterable[Value] = (ModuleRef(file, loaded),)
         for part in rest.split(".") if rest else ():
-            found = [inner for thing in found for inner in self.attribute(thing, part)]
-        return found
+            values = [inner for referent in values for inner in self.attribute(referent, part)]
+        return values
 
-    def _of_definition(self, node: cst.CSTNode, scope: Function) -> Iterable[Thing]:
+    def _of_definition(self, node: cst.CSTNode, scope: Function) -> Iterable[Value]:
         if isinstance(node, cst.ClassDef):
-            return (Type(scope.module.classes[node]),)
+            return (ClassRef(scope.module.classes[node]),)
         if isinstance(node, cst.FunctionDef):
-            return self._after_decorators(Routine(self.project.nodes.functions[node]))
+            return self._after_decorators(FunctionRef(self.project.nodes.functions[node]))
         return ()
 
-    def _of_parameter(self, name: str, binding: Binding, function: Function) -> Iterator[Thing]:
+    def _of_parameter(self, name: str, binding: Binding, function: Function) -> Iterator[Value]:
         if name == function.receiver and function.owner is not None:
             is_class = "classmethod" in function.marks
             for cls in self.derived(function.owner):
-                yield Type(cls) if is_class else Instance(cls)
+                yield ClassRef(cls) if is_class else Instance(cls)
             return
-        for edge in self.ask(self.ways_into, function):
+        for edge in self.ask(self.edges_into, function):
             argument = edge.argument(name)
             if argument is not None:
                 yield from self.item(argument)
         if isinstance(binding.value, cst.BaseExpression):
             yield from self.of(binding.value, function.parent or function)
 
-    def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Thing]:
+    def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Value]:
         text = constant_text(annotation)
         if text is not None:
             node: cst.BaseExpression = cst.Name(text) if text.isidentifier() else annotation
@@ -444,153 +450,165 @@ class Resolver:
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
         if not self.ask(self.enter, key):  # `step: step`
             return
-        things = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope))
+        referents = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope))
         self.ask(self.leave, key)
-        for thing in things:
-            if isinstance(thing, Type):
-                yield Instance(thing.cls)
-            elif isinstance(thing, Outside) and not thing.name.startswith("builtins."):
-                yield Outside(f"{thing.name}()")
+        for referent in referents:
+            if isinstance(referent, ClassRef):
+                yield Instance(referent.cls)
+            elif isinstance(referent, External) and not referent.name.startswith("builtins."):
+                yield External(f"{referent.name}()")
 
     # ------------------------------------------------------------ calls
 
-    def _of_call(self, call: cst.Call, function: Function) -> Iterator[Thing]:
-        for thing in self.of(call.func, function):
-            if isinstance(thing, Type):
-                yield Instance(thing.cls)
-            elif isinstance(thing, Routine):
-                yield from self._returned(thing.function)
-            elif isinstance(thing, Outside):
-                yield from self._of_external_call(thing.name, call, function)
-            elif isinstance(thing, Instance):
-                for callee in self.called(thing):
+    def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
+        for referent in self.of(call.func, function):
+            if isinstance(referent, ClassRef):
+                yield Instance(referent.cls)
+            elif isinstance(referent, FunctionRef):
+                yield from self._returned(referent.function)
+            elif isinstance(referent, External):
+                yield from self._of_external_call(referent.name, call, function)
+            elif isinstance(referent, Instance):
+                for callee in self.called(referent):
                     yield from self._returned(callee.function)
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in FLUENT:
-            yield from (thing for thing in self.of(call.func.value, function) if isinstance(thing, Instance))
+            yield from (referent for referent in self.of(call.func.value, function) if isinstance(referent, Instance))
 
-    def _returned(self, function: Function) -> tuple[Thing, ...]:
+    def _returned(self, function: Function) -> tuple[Value, ...]:
         if not self.ask(self.enter, function):
             return ()
-        found = tuple(thing for value in function.returns for thing in self.of(value, function))
+        values = tuple(referent for value in function.returns for referent in self.of(value, function))
         self.ask(self.leave, function)
-        return found
+        return values
 
-    def _after_decorators(self, thing: Routine) -> Iterable[Thing]:
+    def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
         """What a function is after its decorators: what those of the project return, else itself."""
-        node = thing.function.node
+        node = referent.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
-        found: Iterable[Thing] = (thing,)
+        functions: Iterable[Value] = (referent,)
         for decorator in reversed(decorators):
-            around = thing.function.parent or thing.function.module.top
-            made = [
-                given
+            around = referent.function.parent or referent.function.module.top
+            results = [
+                result
                 for callee in self.functions(decorator.decorator, around)
-                if callee.function is not thing.function
-                for given in self._returned(callee.function)
+                if callee.function is not referent.function
+                for result in self._returned(callee.function)
             ]
-            wrappers = [it for it in made if isinstance(it, Routine)]
+            wrappers = [wrapper for wrapper in results if isinstance(wrapper, FunctionRef)]
             if wrappers:
-                found = [Routine(it.function, thing.receiver) for it in wrappers]
-        return found
+                functions = [FunctionRef(wrapper.function, referent.receiver) for wrapper in wrappers]
+        return functions
 
-    def _of_external_call(self, name: str, call: cst.Call, function: Function) -> Iterator[Thing]:
-        given = positional(call)
+    def _of_external_call(self, name: str, call: cst.Call, function: Function) -> Iterator[Value]:
+        arguments = positional(call)
         if name == "builtins.super":
             yield from self._of_super(function)
             return
         if name in CONTAINERS:
             yield Container(call, function)
             return
-        if name == "builtins.getattr" and len(given) > 1:
-            text = constant_text(given[1])
+        if name == "builtins.getattr" and len(arguments) > 1:
+            text = constant_text(arguments[1])
             if text is not None:
-                yield from (it for thing in self.of(given[0], function) for it in self.attribute(thing, text))
+                yield from (
+                    member for referent in self.of(arguments[0], function) for member in self.attribute(referent, text)
+                )
             return
-        if name in PARTIALS and given:
-            more = tuple((value, function) for value in given[1:])
-            named = tuple((key, (value, function)) for key, value in keywords(call).items())
-            for callee in self.functions(given[0], function):
-                yield Routine(callee.function, callee.receiver, (*callee.given, *more), (*callee.named, *named))
+        if name in PARTIALS and arguments:
+            more = tuple((value, function) for value in arguments[1:])
+            by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
+            for callee in self.functions(arguments[0], function):
+                yield FunctionRef(
+                    callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
+                )
             return
-        if name in COPIES and given:
-            yield from self.of(given[0], function)
+        if name in COPIES and arguments:
+            yield from self.of(arguments[0], function)
             return
-        yield Outside(f"{name}()")
+        yield External(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._inside_wrapper(call, function)
 
-    def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Thing]:
+    def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Value]:
         """What a library gives back for a function or object of the project: most often the same with a coat."""
-        named = keywords(call)
-        inner = [*positional(call)[:1], *(named[name] for name in WRAPPED if name in named)]
+        by_name = keywords(call)
+        inner = [*positional(call)[:1], *(by_name[name] for name in WRAPPED if name in by_name)]
         for value in inner:
             if isinstance(value, cst.Name | cst.Attribute | cst.Call):
-                yield from (it for it in self.of(value, function) if isinstance(it, Routine | Instance))
+                yield from (
+                    referent for referent in self.of(value, function) if isinstance(referent, FunctionRef | Instance)
+                )
 
-    def _of_super(self, function: Function) -> Iterator[Thing]:
+    def _of_super(self, function: Function) -> Iterator[Value]:
         scope: Function | None = function
         while scope is not None and scope.owner is None:
             scope = scope.parent
         if scope is not None and scope.owner is not None:
-            yield from (Parent(cls, scope.owner) for cls in self.derived(scope.owner))
-            yield from (Outside(f"{base}()") for base in self.order(scope.owner)[1])
+            yield from (SuperRef(cls, scope.owner) for cls in self.derived(scope.owner))
+            yield from (External(f"{base}()") for base in self.order(scope.owner)[1])
 
     # ------------------------------------------------------------ items of containers
 
     def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """Expressions of the items of a container."""
-        found: list[Argument] = []
-        for thing in self.of(node, function):
-            if isinstance(thing, Container) and self.ask(self._enter_container, thing.node):  # `parts = list(parts)`
-                found += self._container_items(thing)
-                self.ask(self._leave_container, thing.node)
+        items: list[Argument] = []
+        for referent in self.of(node, function):
+            if isinstance(referent, Container) and self.ask(
+                self._enter_container, referent.node
+            ):  # `parts = list(parts)`
+                items += self._container_items(referent)
+                self.ask(self._leave_container, referent.node)
         if isinstance(node, cst.Name | cst.Attribute):
-            found += self._added_items(node, function)
-        return list(dict.fromkeys(found))
+            items += self._added_items(node, function)
+        return list(dict.fromkeys(items))
 
-    def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Thing]:
+    def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
         """What an item of a container, or of a library object, can stand for."""
-        for thing in self.of(node.value, function):
-            if isinstance(thing, Outside):
-                yield Outside(f"{thing.name}[]")
-            elif isinstance(thing, Container):
-                yield from self._default_value(thing)
+        for referent in self.of(node.value, function):
+            if isinstance(referent, External):
+                yield External(f"{referent.name}[]")
+            elif isinstance(referent, Container):
+                yield from self._default_value(referent)
         key = constant_key(node)
         for item in self._items_with_key(node.value, key, function):
             yield from self.item(item)
 
-    def loop_items(self, node: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+    def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """What the target of a loop over a container stands for."""
         if isinstance(node, cst.Call):
-            name, given = last_name(node.func), positional(node)
-            if name == "enumerate" and given:
-                return self.loop_items(given[0], way[1:], function) if way[:1] == (1,) else []
-            if name == "zip" and way and way[0] < len(given):
-                return self.loop_items(given[way[0]], way[1:], function)
-            if name in SAME_ITEMS and given:
-                return self.loop_items(given[0], way, function)
-            if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not given:
-                if name == "items" and way[:1] != (1,):
+            name, arguments = last_name(node.func), positional(node)
+            if name == "enumerate" and arguments:
+                return self.loop_items(arguments[0], position[1:], function) if position[:1] == (1,) else []
+            if name == "zip" and position and position[0] < len(arguments):
+                return self.loop_items(arguments[position[0]], position[1:], function)
+            if name in SAME_ITEMS and arguments:
+                return self.loop_items(arguments[0], position, function)
+            if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not arguments:
+                if name == "items" and position[:1] != (1,):
                     return []
                 inside = self.items(node.func.value, function)
-                return self._unpack_each(inside, way[1:] if name == "items" else way)
-        return self._unpack_each(self.items(node, function), way)
+                return self._unpack_each(inside, position[1:] if name == "items" else position)
+        return self._unpack_each(self.items(node, function), position)
 
-    def unpacked_items(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+    def unpacked_items(
+        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
+    ) -> list[Argument]:
         """The part of a value that an unpacking target takes."""
-        item = element(value, way[0])
+        item = element(value, position[0])
         if item is not None:
-            return self.unpacked_items(item, way[1:], function) if way[1:] else [(item, function)]
+            return self.unpacked_items(item, position[1:], function) if position[1:] else [(item, function)]
         if not isinstance(value, cst.Call):
-            return self._unpack_each(self.items(value, function)[way[0] :][:1], way[1:])
-        found: list[Argument] = []
+            return self._unpack_each(self.items(value, function)[position[0] :][:1], position[1:])
+        items: list[Argument] = []
         for callee in self.functions(value.func, function):
             for returned in callee.function.returns:
-                found += self.unpacked_items(returned, way, callee.function) if isinstance(returned, cst.Tuple) else []
-        given = positional(value)
-        if not found and way[0] < len(given) and len(given) > 1 and self.qualified(value.func, function):
-            return [(given[way[0]], function)]  # accelerator.prepare(model, optimizer) and the like
-        return found
+                items += (
+                    self.unpacked_items(returned, position, callee.function) if isinstance(returned, cst.Tuple) else []
+                )
+        arguments = positional(value)
+        if not items and position[0] < len(arguments) and len(arguments) > 1 and self.qualified(value.func, function):
+            return [(arguments[position[0]], function)]  # accelerator.prepare(model, optimizer) and the like
+        return items
 
     def _enter_container(self, node: cst.CSTNode) -> bool:
         if node in self._open_containers:
@@ -601,14 +619,14 @@ class Resolver:
     def _leave_container(self, node: cst.CSTNode) -> None:
         del self._open_containers[node]
 
-    def _unpack_each(self, items: list[Argument], way: tuple[int, ...]) -> list[Argument]:
-        if not way:
+    def _unpack_each(self, items: list[Argument], position: tuple[int, ...]) -> list[Argument]:
+        if not position:
             return items
         return [
             part
             for node, function in items
             if isinstance(node, cst.BaseExpression)
-            for part in self.unpacked_items(node, way, function)
+            for part in self.unpacked_items(node, position, function)
         ]
 
     def _container_items(self, container: Container) -> list[Argument]:
@@ -639,12 +657,12 @@ class Resolver:
 
     def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
         """What the calls of a function give to its `*values` or `**options`."""
-        found: list[Argument] = []
-        for edge in self.ask(self.ways_into, function):
-            found += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
-        return found
+        items: list[Argument] = []
+        for edge in self.ask(self.edges_into, function):
+            items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
+        return items
 
-    def _default_value(self, container: Container) -> Iterator[Thing]:
+    def _default_value(self, container: Container) -> Iterator[Value]:
         """`defaultdict(Meter)[key]` is a Meter."""
         node = container.node
         if not isinstance(node, cst.Call) or last_name(node.func) != "defaultdict" or not node.args:
@@ -653,12 +671,12 @@ class Resolver:
         if isinstance(factory, cst.Lambda):
             yield from self.of(factory.body, container.function)
             return
-        for thing in self.of(factory, container.function):
-            if isinstance(thing, Type):
-                yield Instance(thing.cls)
-            elif isinstance(thing, Routine):
-                for value in thing.function.returns:
-                    yield from self.of(value, thing.function)
+        for referent in self.of(factory, container.function):
+            if isinstance(referent, ClassRef):
+                yield Instance(referent.cls)
+            elif isinstance(referent, FunctionRef):
+                for value in referent.function.returns:
+                    yield from self.of(value, referent.function)
 
     def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
         """The items with a constant key, or all of them when the key is computed or none has it."""
@@ -670,10 +688,10 @@ class Resolver:
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """What stands under a constant key in the dict displays that an expression stands for."""
         return [
-            (item.value, thing.function)
-            for thing in self.of(node, function)
-            if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
-            for item in thing.node.elements
+            (item.value, referent.function)
+            for referent in self.of(node, function)
+            if isinstance(referent, Container) and isinstance(referent.node, cst.Dict)
+            for item in referent.node.elements
             if isinstance(item, cst.DictElement) and constant_text(item.key) == key
         ]
 
@@ -715,6 +733,6 @@ class Resolver:
     def _note_addition(self, call: cst.Call, scope: Function) -> None:
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
             return
-        given, place = positional(call), ADDING[call.func.attr.value]
-        if place < len(given) and isinstance(call.func.value, cst.Name | cst.Attribute):
-            self._added.setdefault(last_name(call.func.value), []).append((given[place], scope))
+        arguments, place = positional(call), ADDING[call.func.attr.value]
+        if place < len(arguments) and isinstance(call.func.value, cst.Name | cst.Attribute):
+            self._added.setdefault(last_name(call.func.value), []).append((arguments[place], scope))

@@ -70,7 +70,7 @@ class Source:
             return {}
         plain = io.StringIO(without_form_feeds(self.text), newline="").readlines()
         pairs = enumerate(zip(self.lines, plain, strict=True), 1)
-        return {line: len(own) - len(other) for line, (own, other) in pairs if len(own) != len(other)}
+        return {line: len(printed) - len(other) for line, (printed, other) in pairs if len(printed) != len(other)}
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where an expression stands: without superfluous parentheses, with those that it cannot lack as argument."""
@@ -112,9 +112,9 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
     """
     text = _decode(_read(path, file), file)
     plain = without_form_feeds(text)
-    kept = parsed.load(plain) if parsed is not None else None
-    if kept is not None:
-        return Source(file, text, *kept)
+    earlier = parsed.load(plain) if parsed is not None else None
+    if earlier is not None:
+        return Source(file, text, *earlier)
     tree = parse(plain, file)
     return Source(file, text, tree, parsed.keep(plain, tree) if parsed is not None else None)
 

@@ -67,13 +67,13 @@ class Statements:
             return [number for number, line in enumerate(self.lines, 1) if wanted in "".join(line.split())]
         wanted = normalised(expression)
         head = wanted.removeprefix("Expression(body=").partition("(")[0]
-        found = (
+        matches = (
             line
             for line, node in self.nodes
             for part in _own_expressions(node)
             if type(part).__name__ == head and ast.dump(ast.Expression(part)) == wanted
         )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(matches))
 
 
 def read_statements(path: Path) -> Statements:
@@ -86,16 +86,18 @@ def read_statements(path: Path) -> Statements:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d": the script's own affair
             tree = ast.parse(content)
-        found = [(line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _said(tree, "")]
+        statements = [
+            (line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _described(tree, "")
+        ]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         lines = tuple(content.decode("utf-8", errors="replace").splitlines())
         return Statements(_told_apart([(number, line.strip()) for number, line in enumerate(lines, 1)]), (), lines)
     return Statements(
-        _told_apart([(line, text) for line, text, _ in found]), tuple((line, node) for line, _, node in found)
+        _told_apart([(line, text) for line, text, _ in statements]), tuple((line, node) for line, _, node in statements)
     )
 
 
-def _said(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]:
+def _described(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]:
     """Line, scope, code and node of each statement below a node, in source order."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt):
@@ -104,7 +106,7 @@ def _said(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inside = f"{scope}.{node.name}" if scope else node.name
         if not isinstance(node, ast.expr):
-            yield from _said(node, inside)
+            yield from _described(node, inside)
 
 
 def _header(node: ast.stmt) -> str:
@@ -122,11 +124,11 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST - 12]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _told_apart(said: list[tuple[int, str]]) -> dict[int, str]:
+def _told_apart(described: list[tuple[int, str]]) -> dict[int, str]:
     """The first statement of each line; equal ones are numbered from the second on."""
     seen: Counter[str] = Counter()
     texts: dict[int, str] = {}
-    for line, text in said:
+    for line, text in described:
         if line not in texts:
             seen[text] += 1
             texts[line] = text if seen[text] == 1 else f"{text} ({seen[text]})"

@@ -118,25 +118,28 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     lines = io.StringIO(text, newline="").readlines()
     if complaint is None:
         line, column = _place(lines, error) or _first_unread(text)
-        known = f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
+        complaint_text = (
+            f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
+        )
         hint = "Write this statement in another way, or try a newer libcst."
-        return InputError(f"{file}:{line}:{column}: {known}{_quoted(lines, line)}", hint)
+        return InputError(f"{file}:{line}:{column}: {complaint_text}{_quoted(lines, line)}", hint)
     place = _place(lines, error)
     if place is not None and _reads_up_to(lines, complaint.lineno or 1):  # what Python refused is newer than itself
         (line, column), reason = place, "invalid syntax"
     else:
         line, column, reason = complaint.lineno or 1, complaint.offset or 1, complaint.msg
-    shown = _quoted(lines, line)
-    hints = (hint for pattern, hint in HINTS if pattern.match(reason) or pattern.match(shown.removeprefix(": ")))
+    quoted = _quoted(lines, line)
+    hints = (hint for pattern, hint in HINTS if pattern.match(reason) or pattern.match(quoted.removeprefix(": ")))
     tried = f"tried as {python} and with the syntax up to {NEWEST}"
     return InputError(
-        f"{file}:{line}:{max(column, 1)}: not valid Python ({tried}): {reason}{shown}", next(hints, "Correct the line.")
+        f"{file}:{line}:{max(column, 1)}: not valid Python ({tried}): {reason}{quoted}",
+        next(hints, "Correct the line."),
     )
 
 
 def _quoted(lines: list[str], line: int) -> str:
-    shown = lines[line - 1].strip()[:80] if line <= len(lines) else ""
-    return f": {shown}" if shown else ""
+    quoted = lines[line - 1].strip()[:80] if line <= len(lines) else ""
+    return f": {quoted}" if quoted else ""
 
 
 def _place(lines: list[str], error: Exception) -> tuple[int, int] | None:

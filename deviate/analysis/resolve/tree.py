@@ -48,15 +48,15 @@ _MEANING = _Meaning()
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The parts of a node that mean something: no layout, no marks, no annotations."""
     kind = type(node)
-    found: list[cst.CSTNode] = []
+    nodes: list[cst.CSTNode] = []
     if kind in LEAVES:
-        return found
+        return nodes
     for value in _FIELDS[kind](node):
         if type(value) in (list, tuple):
-            found += [item for item in value if _MEANING[type(item)]]
+            nodes += [item for item in value if _MEANING[type(item)]]
         elif _MEANING[type(value)]:
-            found.append(value)
-    return found
+            nodes.append(value)
+    return nodes
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

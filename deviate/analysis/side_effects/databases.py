@@ -22,21 +22,21 @@ def databases(survey: Survey, destinations: Destinations) -> Found:
     for name in sorted(DATABASES):
         for call in survey.calls([name]):
             place = None if name == "optuna.create_study" else 0
-            given = call.argument(place, "storage", "url", "uri", "database", "host")
-            value = destinations.constant(given, call.function)
-            told = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
-            if name == "optuna.create_study" and (given is None or not (value or _is_made(given))):
+            address = call.argument(place, "storage", "url", "uri", "database", "host")
+            value = destinations.constant(address, call.function)
+            description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
+            if name == "optuna.create_study" and (address is None or not (value or _is_made(address))):
                 continue
             if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
                 continue
             if name == "sqlite3.connect" and (value is None or value == ":memory:"):
                 continue
             if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
-                yield "database", call.node, told
+                yield "database", call.node, description
 
 
-def _is_made(given: cst.BaseExpression) -> bool:
-    return isinstance(given, cst.Call | cst.FormattedString)
+def _is_made(address: cst.BaseExpression) -> bool:
+    return isinstance(address, cst.Call | cst.FormattedString)
 
 
 def _without_password(address: str) -> str:

@@ -41,16 +41,16 @@ class Destinations:
         if node is None:
             return None
         values = [value for value, _ in self.survey.values(node, function)]
-        found = [text for value in values if (text := _literal(value)) is not None]
-        return found[0] if len(found) == 1 else None
+        texts = [text for value in values if (text := _literal(value)) is not None]
+        return texts[0] if len(texts) == 1 else None
 
     def _paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         if depth < 0:
             return []
-        found = []
+        paths = []
         for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
-            found += self._spelled(value, where, depth - 1)
-        return [path for path in found if path]  # an empty one stands for what will be put there
+            paths += self._spelled(value, where, depth - 1)
+        return [path for path in paths if path]  # an empty one stands for what will be put there
 
     def _spelled(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         text = constant_text(node)
@@ -75,8 +75,8 @@ class Destinations:
         return []
 
     def _called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
-        given, last = positional(call), last_name(call.func)
-        first = given[0] if given else None
+        arguments, last = positional(call), last_name(call.func)
+        first = arguments[0] if arguments else None
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
         is_function = owner is None or bool(self.survey.resolver.names(call.func, function))
         subject = first if first is not None or is_function else owner
@@ -90,7 +90,7 @@ class Destinations:
             inner = subject if first is not None else owner
             return [] if inner is None else self._expanded(inner, function, depth)
         if last in ("join", "joinpath"):
-            parts = given if last == "join" else [owner, *given] if owner is not None else []
+            parts = arguments if last == "join" else [owner, *arguments] if owner is not None else []
             if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
                 return []
             more = "/".join(constant_text(part) or REST for part in parts[1:])
@@ -98,33 +98,33 @@ class Destinations:
         if last in SAME and (subject if first is not None else owner) is not None:
             inner = first if first is not None else owner
             paths = self._paths(inner, function, depth) if inner is not None else []
-            return _longer(paths, "/".join(constant_text(part) or REST for part in given[1:]), is_folder=True)
+            return _longer(paths, "/".join(constant_text(part) or REST for part in arguments[1:]), is_folder=True)
         return []
 
     def _expanded(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         """What an expression stands for where `~` is the home folder."""
-        found = self._paths(node, function, depth)
+        paths = self._paths(node, function, depth)
         for value, _ in self.survey.values(node, function):
             parts = [value, *(positional(value) if isinstance(value, cst.Call) else ())]
             texts = [text for part in parts if (text := constant_text(part)) is not None]
-            found += [text.replace("$HOME", HOME, 1) for text in texts if text.startswith((HOME, "$HOME"))]
-        return found
+            paths += [text.replace("$HOME", HOME, 1) for text in texts if text.startswith((HOME, "$HOME"))]
+        return paths
 
     def _defaults(self, node: cst.BaseExpression, function: Function) -> list[tuple[cst.BaseExpression, Function]]:
         """What an option of the command line is when the command does not give it."""
         options = [value for value, _ in self.survey.values(node, function) if isinstance(value, cst.Attribute)]
-        return [self._options[it.attr.value] for it in options if it.attr.value in self._options]
+        return [self._options[option.attr.value] for option in options if option.attr.value in self._options]
 
     @cached_property
     def _options(self) -> dict[str, tuple[cst.BaseExpression, Function]]:
-        found = {}
-        for call in self.survey.named("add_argument"):
-            named, spelled = keywords(call.node), [constant_text(value) or "" for value in positional(call.node)]
+        defaults = {}
+        for call in self.survey.method_calls("add_argument"):
+            by_name, spelled = keywords(call.node), [constant_text(value) or "" for value in positional(call.node)]
             long = next((text for text in spelled if text.startswith("--")), spelled[0] if spelled else "")
-            name = constant_text(named.get("dest")) or long.lstrip("-").replace("-", "_")
-            if "default" in named:
-                found[name] = (named["default"], call.function)
-        return found
+            name = constant_text(by_name.get("dest")) or long.lstrip("-").replace("-", "_")
+            if "default" in by_name:
+                defaults[name] = (by_name["default"], call.function)
+        return defaults
 
 
 def _longer(paths: list[str], more: str, *, is_folder: bool = False) -> list[str]:

@@ -43,17 +43,17 @@ def output_paths(graph: CallGraph) -> tuple[str, ...]:
 
 
 def _written(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
-    given, named = positional(call), keywords(call)
+    arguments, by_name = positional(call), keywords(call)
     if qualified in ("builtins.open", "io.open"):
-        mode = constant_text(named.get("mode", given[1] if len(given) > 1 else None)) or "r"
+        mode = constant_text(by_name.get("mode", arguments[1] if len(arguments) > 1 else None)) or "r"
         if not set("wax") & set(mode):
             return None
-        return given[0] if given else named.get("file")
+        return arguments[0] if arguments else by_name.get("file")
     if qualified in WRITERS:
         place, name = WRITERS[qualified]
-        return given[place] if len(given) > place else named.get(name)
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS and given:
-        return given[0]
+        return arguments[place] if len(arguments) > place else by_name.get(name)
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS and arguments:
+        return arguments[0]
     return None
 
 
@@ -61,6 +61,6 @@ def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | 
     text = constant_text(node)
     if text is None and isinstance(node, cst.Name):
         _, bindings = graph.resolver.find(node.value, function)
-        if len(bindings) == 1 and bindings[0].how == "assign" and not bindings[0].way:
+        if len(bindings) == 1 and bindings[0].how == "assign" and not bindings[0].position:
             return constant_text(bindings[0].value)
     return text

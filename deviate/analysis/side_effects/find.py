@@ -30,27 +30,29 @@ def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
-    found: dict[tuple[str, str, int], SideEffect] = {}
+    effects: dict[tuple[str, str, int], SideEffect] = {}
     destinations = Destinations(survey)
     for rule in RULES:
-        for kind, node, what in rule(survey, destinations):
+        for kind, node, subject in rule(survey, destinations):
             place = graph.nodes.place(node)
             if IGNORE.search(graph.nodes.source(node).lines[place.line - 1]) or is_dead(node, graph.nodes):
                 continue
             module = graph.nodes.function_of(node).module
-            if module is not graph.project.entry and any(it in module.guards for it in graph.nodes.ancestors(node)):
+            if module is not graph.project.entry and any(
+                parent in module.guards for parent in graph.nodes.ancestors(node)
+            ):
                 continue
-            told = what + _condition(node, survey)
-            found.setdefault((kind, place.file, place.line), SideEffect(kind, told, place.file, place.line))
-    listed_ = sorted(found.values(), key=lambda it: (order[it.file], it.line, it.kind))
-    return tuple(it for number, it in enumerate(listed_) if not _is_below(it, listed_[:number]))
+            description = subject + _condition(node, survey)
+            effects.setdefault((kind, place.file, place.line), SideEffect(kind, description, place.file, place.line))
+    listed_ = sorted(effects.values(), key=lambda effect: (order[effect.file], effect.line, effect.kind))
+    return tuple(effect for number, effect in enumerate(listed_) if not _is_below(effect, listed_[:number]))
 
 
-def _is_below(effect: SideEffect, others: list[SideEffect]) -> bool:
+def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
     path = effect.what.rstrip("…/")
     return effect.kind == "absolute-path" and any(
         other.kind == effect.kind and (path == (above := other.what.rstrip("…/")) or path.startswith(f"{above}/"))
-        for other in others
+        for other in earlier
     )
 
 

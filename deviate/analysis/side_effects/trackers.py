@@ -38,23 +38,23 @@ def ids(survey: Survey, destinations: Destinations) -> Found:
     for name in list(survey.names):
         arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
         for call in survey.calls([name]) if arguments else ():
-            told = next(_told(call, arguments or (), destinations), "")
-            if told or name.endswith("ExistingExperiment"):
-                yield "tracker-id", call.node, f"{plain(name)}({told})" if told else name
+            arguments_text = next(_fixed_arguments(call, arguments or (), destinations), "")
+            if arguments_text or name.endswith("ExistingExperiment"):
+                yield "tracker-id", call.node, f"{plain(name)}({arguments_text})" if arguments_text else name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
-        for target, given in survey.environment[key]:
-            if constant_text(given):
-                yield "tracker-id", target, f'{key}="{constant_text(given)}"'
+        for target, value in survey.environment[key]:
+            if constant_text(value):
+                yield "tracker-id", target, f'{key}="{constant_text(value)}"'
 
 
-def _told(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
+def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
     """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
-    named = keywords(call.node)
+    by_name = keywords(call.node)
     for word in arguments:
-        value = destinations.constant(named.get(word), call.function)
-        if value is None and is_true(named.get(word)):
+        value = destinations.constant(by_name.get(word), call.function)
+        if value is None and is_true(by_name.get(word)):
             value = "True"
-        if word == "resume" and not _is_given(named.get("id")):
+        if word == "resume" and not _is_given(by_name.get("id")):
             continue
         if value and value not in ("never", "False"):
             yield f'{word}="{value}"'

@@ -11,7 +11,7 @@ from deviate.model import TapForm
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ReportedValue:
     """A value in a message.
 
     Attributes:
@@ -37,15 +37,15 @@ class Value:
     is_tappable: bool = True
 
 
-Item = str | Value
+MessageItem = str | ReportedValue
 
 
 @dataclass(frozen=True, slots=True)
 class Stars:
     """What `**options` (named) or `*values` (given) of a function holds in one call of it."""
 
-    given: tuple[Argument, ...] = ()
-    named: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    by_name: tuple[tuple[str, Argument], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +55,32 @@ class Starred:
     node: cst.BaseExpression
 
 
-Given = Argument | Stars | str
+Substitute = Argument | Stars | str
 """What a parameter or loop variable stands for: an expression elsewhere, or a text (a keyword used as a key)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the parameters and loop variables on the way to a message stand for; by function and name.
+    """What the parameters and loop variables on the call path to a message stand for; by function and name.
 
     Attributes:
-        calls: the calls on that way, each with the function it is written in.
+        calls: the calls on that path, each with the function it is written in.
     """
 
-    known: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
+    substitutes: Mapping[tuple[Function, str], Substitute] = field(default_factory=dict)
     calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
 
-    def get(self, function: Function, name: str) -> Given | None:
-        return self.known.get((function, name))
+    def get(self, function: Function, name: str) -> Substitute | None:
+        return self.substitutes.get((function, name))
 
-    def extended(self, more: Mapping[tuple[Function, str], Given]) -> "Scene":
-        return Scene({**self.known, **more}, self.calls)
+    def extended(self, more: Mapping[tuple[Function, str], Substitute]) -> "Scene":
+        return Scene({**self.substitutes, **more}, self.calls)
 
-    def through(self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+    def through(
+        self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Substitute]
+    ) -> "Scene":
         """The scene with what one call more gives."""
-        return Scene({**self.known, **more}, (*self.calls, (call, function)))
+        return Scene({**self.substitutes, **more}, (*self.calls, (call, function)))
 
 
-PLAIN = Scene()
+EMPTY_SCENE = Scene()
