@@ -1,12 +1,12 @@
 """Visits and requests: other threads draw from their stream alone, and seeds depend on nothing but their order."""
 
+import json
 import random
 import threading
 from pathlib import Path
 
 import pytest
 
-from deviate import eventlog
 from deviate.guest import visits
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
@@ -43,7 +43,7 @@ def told(streams: Streams) -> list[list]:
     """The events that were recorded after the first one."""
     streams.recorder.flush()
     [file] = Path(streams.recorder.folder).glob("events-*.jsonl")
-    return [eventlog.decode(line) for line in file.read_text().splitlines()][1:]
+    return [json.loads(line) for line in file.read_text().splitlines()][1:]
 
 
 def draws(stream: str, n: int) -> list[float]:
