@@ -109,7 +109,7 @@ class Recorder:
         self.running: dict[int, list[Running]] = {}
         self.has_while = False
         self.ways: dict[tuple[int, ...], str] = {}
-        self.declared: dict[str, int] = {}
+        self.declared: dict[tuple[tuple[str, int], ...], int] = {}
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
         self.pending: list[tuple[str, DeferredScalar, str]] = []
 
@@ -278,16 +278,15 @@ class Recorder:
     def _declare(self, key: tuple[int, ...], frame: FrameType) -> str:
         """Ways that differ in frames of libraries alone are one way of the project."""
         calls = self._calls(frame)
-        text = encode("path", calls)
         with self.writing:
-            number = self.declared.get(text)
+            number = self.declared.get(calls)
             if number is None:
-                number = self.declared[text] = len(self.declared)
+                number = self.declared[calls] = len(self.declared)
                 self.event("path", number, calls)
         self.ways[key] = way = "%d, [" % number
         return way
 
-    def _calls(self, frame: FrameType) -> list[tuple[str, int]]:
+    def _calls(self, frame: FrameType) -> tuple[tuple[str, int], ...]:
         calls: list[tuple[str, int]] = []
         caller = frame.f_back
         while caller is not None:
@@ -295,7 +294,7 @@ class Recorder:
             if file is not None:
                 calls.append((file, caller.f_lineno))
             caller = caller.f_back
-        return calls[::-1]
+        return tuple(calls[::-1])
 
     # ------------------------------------------------------------ loops
 

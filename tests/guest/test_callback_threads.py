@@ -1,12 +1,12 @@
 """Callback threads draw from their stream alone, and seeds depend on nothing but the order of requests."""
 
+import json
 import random
 import threading
 from pathlib import Path
 
 import pytest
 
-from deviate import eventlog
 from deviate.guest import callback_threads
 from deviate.guest.callback_threads import callback_threads_of
 from deviate.guest.project import Project
@@ -43,7 +43,7 @@ def told(streams: Streams) -> list[list]:
     """The events that were recorded after the first one."""
     streams.recorder.flush()
     [file] = Path(streams.recorder.folder).glob("events-*.jsonl")
-    return [eventlog.decode(line) for line in file.read_text().splitlines()][1:]
+    return [json.loads(line) for line in file.read_text().splitlines()][1:]
 
 
 def draws(stream: str, n: int) -> list[float]:

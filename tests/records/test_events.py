@@ -5,11 +5,13 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recorded import start, value_line
 
-from deviate.eventlog import encode
+from deviate import eventlog
+from deviate.eventlog import End, Evaluation, Seed, Value, decode, encode
 from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
@@ -241,3 +243,39 @@ def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> No
     assert time.process_time() - began < 30.0
     assert len(log.points["0 None"].steps) == 100
     assert sys.getsizeof(log.points["0 None"].steps) < 2_000
+
+
+def test_an_event_has_the_fields_of_its_kind() -> None:
+    assert decode(encode("seed", "random.seed", "1", "train.py", 3, "kept")) == Seed(
+        "random.seed", "1", "train.py", 3, "kept"
+    )
+    with pytest.raises(TypeError):
+        encode("seed", "random.seed")
+    with pytest.raises(LookupError):
+        encode("sed", "random.seed")
+    for line in ('["seed", "random.seed"]', '["sed"]', "[]", "5", "null", '{"seed": 1}', '"seed"'):
+        with pytest.raises(ValueError, match="not an event"):
+            decode(line)
+
+
+def test_fields_that_older_guests_did_not_write_have_defaults() -> None:
+    assert decode('["evaluation", "torch", "ab", 3]') == Evaluation("torch", "ab", 3, "inputs")
+    assert decode('["value", 0, 0, [], 0.1, 0.5]') == Value(0, 0, [], 0.1, 0.5, None)
+    assert decode('["end", 0.5]') == End(0.5, None)
+
+
+def test_at_run_time_kinds_are_what_type_checkers_take_them_for() -> None:
+    """`typing.NamedTuple` of the same body has the same fields, defaults and attributes."""
+    text = Path(eventlog.__file__).read_text(encoding="utf-8").replace("TYPE_CHECKING = False", "TYPE_CHECKING = True")
+    checked: dict[str, Any] = {"__name__": "checked"}
+    exec(compile(text, "eventlog.py", "exec"), checked)
+    for kind, made in eventlog.KINDS.items():
+        other = checked["KINDS"][kind]
+        assert made._fields == other._fields  # type: ignore[attr-defined]
+        items = tuple(range(len(other._fields)))
+        assert [getattr(made(*items), name) for name in other._fields] == list(made(*items)) == list(other(*items))
+        n_least = len(other._fields) - len(other._field_defaults)
+        assert made(*items[:n_least]) == tuple(other(*items[:n_least]))
+        for wrong in (items[: n_least - 1], (*items, 0)):
+            with pytest.raises(TypeError):
+                made(*wrong)

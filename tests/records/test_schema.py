@@ -193,3 +193,22 @@ def test_past_formats_have_no_digests_and_that_is_said_once() -> None:
             told = [it for it in experiment.warnings if "not verifiable" in it]
             assert len(told) == 1
             assert "damaged" not in " ".join(experiment.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cwd": ...}, "'cwd' is missing"),
+        ({"selection": [{"name": "acc"}]}, r"'metric' is missing in selection\[0\]"),
+        ({"jobs": "two"}, r"Expected `int`, got `str` - at `\$\.jobs`"),
+        ({"variants": [{"name": "a", "n_runs": 1, "varied": []}]}, "'description' is missing"),
+        ({"settings": {}}, "'executor' is missing in settings"),
+    ],
+)
+def test_damage_is_told_with_its_place(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    document = {**json.loads((SAMPLES / "3/base/experiment.json").read_text()), **change}
+    (tmp_path / "experiment.json").write_text(
+        json.dumps({name: value for name, value in document.items() if value is not ...})
+    )
+    with pytest.raises(RecordError, match=f"experiment.json is damaged: {message}"):
+        read_plan(tmp_path)
