@@ -51,20 +51,20 @@ def clean_command(
     """
     folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
-    tidied = [
+    cleanups = [
         *workflows.clean_up(
             folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
         ),
         *([] if names else [workflows.clean_up_cache(folder, is_dry=dry_run)]),
     ]
-    for cleanup in tidied:
+    for cleanup in cleanups:
         if parts := _parts(cleanup):
             typer.echo(f"{cleanup.name}  {', '.join(parts)}  {size_text(cleanup.n_bytes)}")
         if cleanup.problem:
             typer.echo(f"{cleanup.name} {cleanup.problem}", err=True)
-    freed = size_text(sum(cleanup.n_bytes for cleanup in tidied))
+    freed = size_text(sum(cleanup.n_bytes for cleanup in cleanups))
     typer.echo(f"{freed} would be freed; nothing was removed." if dry_run else f"{freed} freed.")
-    if names and any(cleanup.problem for cleanup in tidied):
+    if names and any(cleanup.problem for cleanup in cleanups):
         raise typer.Exit(FAILED)
 
 

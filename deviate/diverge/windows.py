@@ -54,7 +54,7 @@ def next_window(window: Window, difference: Difference | None) -> Window | None:
     """Where another pair is to be looked at; None where the window has the difference of its own pair.
 
     Args:
-        found: the first difference of the pair that was traced there, None where it did not part.
+        difference: the first difference of the pair that was traced there, None where it did not part.
     """
     if difference is None:
         return _further(window)

@@ -19,7 +19,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
-        here: where the user is; the commands shown are for that folder.
+        cwd: where the user is; the commands shown are for that folder.
         is_whole: show all of them, not only the best.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
+"""Questions that need several rooms, one file each; prints nothing, and ends nothing. `pipeline` joins them."""
 
 from typing import TYPE_CHECKING
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,9 @@ from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import number_of, pair
 from deviate.errors import InputError
 from deviate.model import Direction
-from deviate.workflows import AnalysisOptions
+
+if TYPE_CHECKING:  # verbs that take the confidence alone do without
+    from deviate.workflows import AnalysisOptions
 
 Metric = Annotated[
     str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
@@ -84,8 +86,10 @@ class AnalysisFlags:
     ] = None
     confidence: Confidence = 0.95
 
-    def options(self) -> AnalysisOptions:
+    def options(self) -> "AnalysisOptions":
         """The values of the texts. Raises InputError for one that cannot be read."""
+        from deviate.workflows import AnalysisOptions
+
         return AnalysisOptions(
             confidence=self.confidence,
             metric=self.metric,

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,11 @@ from deviate.base import split_secrets
 from deviate.cli.options.execution import thread_limit
 from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import commands, interpreters, pair
-from deviate.project import PreparedScript, default_python, with_interpreter
+from deviate.project import default_python, with_interpreter
 from deviate.workflows import Request
+
+if TYPE_CHECKING:  # with the analysis, which checks of what is on record do without
+    from deviate.project import PreparedScript
 
 Command = Annotated[
     list[str] | None,
@@ -80,7 +83,7 @@ class LaunchFlags:
             n_threads=thread_limit(request.settings),
         )
 
-    def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> PreparedScript:
+    def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> "PreparedScript":
         """The script of a command, analysed, with the user's `deviate.toml`.
 
         Args:

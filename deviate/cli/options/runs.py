@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,8 +10,10 @@ from deviate import replay, workflows
 from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import choice
 from deviate.model import Variant
-from deviate.project import PreparedScript
 from deviate.workflows import SampleSizeRule
+
+if TYPE_CHECKING:  # with the analysis, which checks of what is on record do without
+    from deviate.project import PreparedScript
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
@@ -42,7 +44,7 @@ class VariantFlags:
         str, typer.Option(metavar="offline|as-is", help="Experiment trackers in the runs: offline, or as-is.")
     ] = "offline"
 
-    def choose(self, prepared: PreparedScript) -> tuple[Variant, ...]:
+    def choose(self, prepared: "PreparedScript") -> tuple[Variant, ...]:
         """The variants that were named, else those of `deviate.toml`, else the default.
 
         Raises:
