@@ -132,16 +132,16 @@ def check_metrics(
         ValueError: a named metric has no direction.
     Source: Holm (1979); Berger (1982) for the intersection-union test.
     """
-    asked = [(pair, it) for pair in pairs for it in pair.comparisons if it.metric.name in names]
+    asked = [(pair, comparison) for pair in pairs for comparison in pair.comparisons if comparison.metric.name in names]
     weighed = [
         _weighed(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(asked))
         for pair, comparison in asked
     ]
-    p_values = holm([it if isinstance(it, Unavailable) else it.p_value for it in weighed])
-    p_upper = holm([it if isinstance(it, Unavailable) else it.p_upper for it in weighed])
+    p_values = holm([answer if isinstance(answer, Unavailable) else answer.p_value for answer in weighed])
+    p_upper = holm([answer if isinstance(answer, Unavailable) else answer.p_upper for answer in weighed])
     return tuple(
-        _metric_check(pair, comparison, it, p_adjusted, most, len(asked), confidence)
-        for (pair, comparison), it, p_adjusted, most in zip(asked, weighed, p_values, p_upper, strict=True)
+        _metric_check(pair, comparison, answer, p_adjusted, most, len(asked), confidence)
+        for (pair, comparison), answer, p_adjusted, most in zip(asked, weighed, p_values, p_upper, strict=True)
     )
 
 

@@ -78,8 +78,8 @@ def compare(
 
 def smallest_se(sides: Iterable[Description]) -> float | None:
     """The smallest standard error of the mean, by which all sides are rounded; None where there is none above 0."""
-    errors = [it.se for it in sides if not isinstance(it.se, Unavailable)]
-    return min((it for it in errors if it > 0), default=None)
+    errors = [side.se for side in sides if not isinstance(side.se, Unavailable)]
+    return min((error for error in errors if error > 0), default=None)
 
 
 def compare_descriptions(
@@ -199,7 +199,7 @@ def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         return b, a
-    return [it.value for it in comparison.baseline.scores], [it.value for it in comparison.candidate.scores]
+    return [score.value for score in comparison.baseline.scores], [score.value for score in comparison.candidate.scores]
 
 
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:

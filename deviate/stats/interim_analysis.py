@@ -50,7 +50,9 @@ class Standing:
             absent = Unavailable(self.refusal)
             return _without_verdicts(_changed(comparison, lambda _: absent, lambda _: absent), absent)
         if self.mark:
-            marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
+            marked = _changed(
+                comparison, lambda test: _noted(test, self.mark), lambda interval: replace(interval, note=self.mark)
+            )
             return _without_verdicts(marked, Unavailable(self.mark))
         p_value, p_upper = both_p(comparison)
         t_test, permutation = comparison.both_tests
@@ -61,10 +63,10 @@ class Standing:
             interval = replace(interval, method=f"{interval.method}, repeated at {where}")
         critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
         t_test, permutation = (
-            it if isinstance(it, Unavailable) else _noted(it, critical) for it in (t_test, permutation)
+            test if isinstance(test, Unavailable) else _noted(test, critical) for test in (t_test, permutation)
         )
         nominal = replace(
-            _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it),
+            _changed(comparison, lambda test: _noted(test, "nominal"), lambda interval: interval),
             difference_interval=interval,
             p_adjusted=repeated_p(self.plan, self.look, p_value),
             p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
@@ -108,17 +110,19 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     if n_unplanned:
         told = f"not valid: {count(n_unplanned, 'unplanned look')}"
         return Standing(confidence, f"p-values {told}; verdict withheld", mark=told)
-    declared = [it for it in (baseline, candidate) if it.looks]
+    declared = [experiment for experiment in (baseline, candidate) if experiment.looks]
     if not declared:
         return Standing(confidence)
-    if len({(it.looks, it.spending) for it in declared}) > 1:
-        plans = " v ".join(f"{_listed(it.looks)} ({SPENDING_NAMES[it.spending]})" for it in declared)
+    if len({(experiment.looks, experiment.spending) for experiment in declared}) > 1:
+        plans = " v ".join(
+            f"{_listed(experiment.looks)} ({SPENDING_NAMES[experiment.spending]})" for experiment in declared
+        )
         refusal = f"the declared looks differ, {plans}"
         return Standing(confidence, f"{refusal}: verdict withheld", refusal=refusal)
-    looks, n_runs = declared[0].looks, [n_counted(it) for it in declared]
+    looks, n_runs = declared[0].looks, [n_counted(experiment) for experiment in declared]
     if n_runs[0] not in looks or len(set(n_runs)) > 1:
         return _between(looks, n_runs, confidence)
-    fixed = next((n_counted(it) for it in (baseline, candidate) if not it.looks), None)
+    fixed = next((n_counted(experiment) for experiment in (baseline, candidate) if not experiment.looks), None)
     plan = Plan(looks, declared[0].spending, confidence, None if is_paired else fixed)
     look = looks.index(n_runs[0]) + 1
     critical = at_look(plan, look)

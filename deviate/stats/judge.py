@@ -92,12 +92,12 @@ def judge(
     """
     _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
     if is_paired:
-        experiments = [experiments[0], *(partnered(experiments[0], it) for it in experiments[1:])]
+        experiments = [experiments[0], *(partnered(experiments[0], experiment) for experiment in experiments[1:])]
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     for metric in directions:
-        require_metric(metric, [it.name for it in metrics[0]], f"experiment {experiments[0].name}")
+        require_metric(metric, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
-    metrics = [_with_directions(metrics[0], directions), *(_with_directions(it, matched) for it in metrics[1:])]
+    metrics = [_with_directions(metrics[0], directions), *(_with_directions(chosen, matched) for chosen in metrics[1:])]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:
         require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
@@ -136,7 +136,7 @@ def judge(
             f"best needs a direction, which {', '.join(undirected)} has not: its own aggregate stands. "
             "Set direction in deviate.toml."
         )
-    labels = [label(it, experiments) if compares else it.variant for it in experiments]
+    labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
     if len(experiments) == 1:
         labels = [experiments[0].name]
     for findings, name in zip(described, labels, strict=True):
@@ -176,21 +176,24 @@ def judge(
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
     """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
     baseline, others = described[0], described[1:]
-    rows: dict[str, list[tuple[int, Description]]] = {it.metric.name: [(0, it)] for it in baseline.descriptions}
+    rows: dict[str, list[tuple[int, Description]]] = {
+        description.metric.name: [(0, description)] for description in baseline.descriptions
+    }
     for index, other in enumerate(others, start=1):
         for before, after in match_metrics(baseline.descriptions, other.descriptions, matches):
             rows[before.metric.name].append((index, after))
     shared = {
-        (index, it.metric.name): smallest_se(side for _, side in row)
+        (index, description.metric.name): smallest_se(side for _, side in row)
         for row in rows.values()
         if len(row) > 1
-        for index, it in row
+        for index, description in row
     }
     return [
         replace(
             findings,
             descriptions=tuple(
-                replace(it, rounding_se=shared.get((index, it.metric.name))) for it in findings.descriptions
+                replace(description, rounding_se=shared.get((index, description.metric.name)))
+                for description in findings.descriptions
             ),
         )
         for index, findings in enumerate(described)

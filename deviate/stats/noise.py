@@ -45,14 +45,19 @@ def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) 
         tables=() if study.is_single else tuple(_table(study, metric, confidence) for metric in _metrics(study)),
         repeatability=study.proofs,
         control=study.control,
-        absorption=tuple(it for it in study.absorbed if it is not None),
+        absorption=tuple(absorption for absorption in study.absorbed if absorption is not None),
         overhead=overhead(study.experiments, confidence=confidence),
         statements=statements(study),
     )
 
 
 def _metrics(study: Study) -> list[SelectedMetric]:
-    found = {it.metric.name: it.metric for findings in study.described for it in findings.descriptions if it.n}
+    found = {
+        description.metric.name: description.metric
+        for findings in study.described
+        for description in findings.descriptions
+        if description.n
+    }
     return [metric for metric in found.values() if metric.role == "quality"]
 
 
@@ -110,7 +115,10 @@ def _counted(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, .
 
 
 def _description(study: Study, index: int, metric: SelectedMetric) -> Description | None:
-    return next((it for it in study.described[index].descriptions if it.metric.name == metric.name), None)
+    return next(
+        (description for description in study.described[index].descriptions if description.metric.name == metric.name),
+        None,
+    )
 
 
 def _values(scores: Sequence[Score]) -> list[float]:
@@ -154,7 +162,7 @@ def _no_share(study: Study, index: int) -> Unavailable | None:
         return Unavailable("nothing is varied here")
     if kind in {"script", "one-bit"} or reference is None or not reference.varied:
         return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
-    if extra := [it for it in experiment.varied if it not in reference.varied]:
+    if extra := [factor for factor in experiment.varied if factor not in reference.varied]:
         return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
     if leaves_other_out(study, index):
         return Unavailable("other moves and is left out")

@@ -50,11 +50,13 @@ def planning(
             for pair in pairs
             if pair.headline is not None
         )
-    whole = next((it.reference for it in noise.tables if it.metric.name == primary), None) if noise else None
-    chosen = next((it for it in described if it.experiment.variant == whole), described[0])
+    whole = next((table.reference for table in noise.tables if table.metric.name == primary), None) if noise else None
+    chosen = next((findings for findings in described if findings.experiment.variant == whole), described[0])
     name = chosen.experiment.variant if len(described) > 1 else chosen.experiment.name
     return tuple(
-        plan_experiment(it, name, confidence=confidence) for it in chosen.descriptions if it.metric.name == primary
+        plan_experiment(description, name, confidence=confidence)
+        for description in chosen.descriptions
+        if description.metric.name == primary
     )
 
 
@@ -117,7 +119,7 @@ def _plan(
         runs_range = (low, high)
         runs_equivalence = _runs_for_equivalence(sizes[0], confidence, is_paired=is_paired)
     marked = {n_now[0], 2 * n_now[0]} if len(set(n_now)) == 1 else {2 * max(n_now)}
-    marked |= {it for it in (runs, runs_equivalence) if isinstance(it, int)}
+    marked |= {n_runs for n_runs in (runs, runs_equivalence) if isinstance(n_runs, int)}
     rows = []
     for n in sorted({*PLANNED_RUNS, *marked}):
         size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)

@@ -25,11 +25,11 @@ def statements(study: Study) -> tuple[str, ...]:
 
 
 def _control(study: Study) -> Iterator[str]:
-    proof = next((it for it in study.proofs if it.variant == CONTROL), None)
+    proof = next((proof for proof in study.proofs if proof.variant == CONTROL), None)
     claims = [
-        it.variant
-        for it, kind in zip(study.experiments, study.kinds, strict=True)
-        if isolates(it, kind) and it.variant != CONTROL
+        experiment.variant
+        for experiment, kind in zip(study.experiments, study.kinds, strict=True)
+        if isolates(experiment, kind) and experiment.variant != CONTROL
     ]
     if study.control == "absent":
         if claims:
@@ -103,9 +103,9 @@ def _flips(flips: Absorption) -> Iterator[str]:
 
 def _beyond_control(study: Study) -> Iterator[str]:
     runs = [run for experiment in study.experiments for run in completed(experiment)]
-    if found := list(dict.fromkeys(it for run in runs for it in run.uncontrolled)):
+    if found := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
         yield f"Beyond all control: {_some(found)}. What follows from it is in the spread of every variant."
-    if found := list(dict.fromkeys(it for run in runs for it in run.operations)):
+    if found := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
         yield f"Used for want of a deterministic version: {_some(found)}."
     yield from _run_time_seeds(study)
 
@@ -115,7 +115,11 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
     What they are made from is not observed: the clock, a process number, a variable, the folder of the run.
     """
-    held = [it for it in study.experiments if it.held and set(it.varied).isdisjoint({*STREAMS, "hash"})]
+    held = [
+        experiment
+        for experiment in study.experiments
+        if experiment.held and set(experiment.varied).isdisjoint({*STREAMS, "hash"})
+    ]
     for experiment in held or study.experiments:
         if calls := _calls_with_other_values(experiment):
             text = f"{_some(calls)}: the value of the seed differs between runs of {experiment.variant}"
@@ -158,18 +162,20 @@ def _draws(study: Study) -> Iterator[str]:
         if "other" in found:
             text += "; what the script draws for such a purpose in ways of its own is among other"
         yield f"{text}."
-    holding = [it for it in study.experiments if "split" in it.held]
+    holding = [experiment for experiment in study.experiments if "split" in experiment.held]
     if "split" in found and holding and len(holding) == len(study.experiments):
         yield "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
     if "other" not in found:
         yield "Every draw that was observed belonged to a stream: none was from other."
         return
-    varying = [it.variant for it in study.experiments if "other" in it.varied]
+    varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
     sentence = "Some draws belong to no stream (other)"
     sentence += (
         f"; {_listed(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
     )
-    left_out = [it.variant for index, it in enumerate(study.experiments) if leaves_other_out(study, index)]
+    left_out = [
+        experiment.variant for index, experiment in enumerate(study.experiments) if leaves_other_out(study, index)
+    ]
     if left_out:
         whose = _verb(left_out, "The share of", "The shares of")
         sentence += f". {whose} {_listed(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
@@ -191,5 +197,5 @@ def _some(words: Sequence[str]) -> str:
 
 
 def _replicates(replicates: Iterable[int]) -> str:
-    indices = [str(it) for it in replicates]
+    indices = [str(replicate) for replicate in replicates]
     return f"replicate{'s' * (len(indices) > 1)} {_listed(indices)}"

@@ -90,7 +90,7 @@ def _disagreement(comparison: Comparison, interval: Interval) -> str:
     n_b, n_a = comparison.baseline.n, comparison.candidate.n
     if not comparison.is_paired and max(n_b, n_a) >= UNEQUAL * min(n_b, n_a):
         causes.append(f"{n_b} against {n_a} runs")
-    causes = [it for it in causes if it]
+    causes = [cause for cause in causes if cause]
     return f"{told} ({', '.join(causes)})" if causes else told
 
 
@@ -103,7 +103,7 @@ def _far(description: Description) -> str:
     median = description.median
     if not description.outliers or isinstance(median, Unavailable):
         return ""
-    far = [it.value for it in description.scores if it.replicate in description.outliers]
+    far = [score.value for score in description.scores if score.replicate in description.outliers]
     where = "below" if max(far) < median else "above" if min(far) > median else "from"
     verb = "lies" if len(far) == 1 else "lie"
     return f"{len(far)} of {count(description.n, 'run')} {verb} far {where} the rest"
@@ -212,7 +212,7 @@ def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> b
     test = comparison.worst_rank
     if isinstance(test, Unavailable) or test.p_value >= 1 - level:
         return False
-    n_b, n_a = (it.n + n_failed(it) for it in (comparison.baseline, comparison.candidate))
+    n_b, n_a = (description.n + n_failed(description) for description in (comparison.baseline, comparison.candidate))
     is_higher = test.statistic > n_b * n_a / 2
     return is_higher == (is_better == (comparison.metric.direction == "max"))
 
@@ -227,7 +227,7 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
     winner, loser = (baseline, candidate) if word == "worse" else (candidate, baseline)
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return ""
-    before, after = (f"{n_failed(it)}/{it.n_runs}" for it in (baseline, candidate))
+    before, after = (f"{n_failed(description)}/{description.n_runs}" for description in (baseline, candidate))
     return f"{word} among completed runs, but {after} of the candidate against {before} of the baseline failed"
 
 

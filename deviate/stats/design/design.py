@@ -214,7 +214,7 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
 
 def _row(n: int, question: Question) -> DesignRow:
     tail = (1 + question.confidence) / 2
-    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(it, n - 1))) for it in (tail, 1 - tail))
+    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1))) for share in (tail, 1 - tail))
     return DesignRow(
         n=n,
         detectable=detectable(n, question),

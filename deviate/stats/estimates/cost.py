@@ -42,7 +42,7 @@ def cost(
     found, seen = _profile(profiled, profiles or {}, runs, no_profile)
     factors = [_factor("run", walls[0], walls[1], confidence), _factor("step", steps[0], steps[1], confidence)]
     if not isinstance(found, Unavailable):
-        kernels = [[it.total_s for it in side] for side in seen]
+        kernels = [[run.total_s for run in side] for side in seen]
         factors.append(_factor("kernels", kernels[0], kernels[1], confidence))
     shared = contention([*runs[0], *runs[1]])
     sides = [free, held, *(profiled or ())]
@@ -59,7 +59,7 @@ def cost(
         facts=tuple(facts),
         notes=(
             *(f"contended: {shared}" for _ in range(bool(shared))),
-            *(it for side in sides for it in _failures(side)),
+            *(failure for side in sides for failure in _failures(side)),
         ),
     )
 
@@ -108,8 +108,8 @@ def _profile(
     free, held = _kernels(seen[0]), _kernels(seen[1])
     n_fewest = min(map(len, seen))
     costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
-    shown = sorted(costs, key=lambda it: (-max(it.free_s, it.held_s), it.name))[:MOST_KERNELS]
-    whole = sum(it.free_s + it.held_s for it in costs)
+    shown = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
+    whole = sum(cost.free_s + cost.held_s for cost in costs)
     first = seen[0][0]
     found = ProfileFindings(
         framework=first.framework,
@@ -121,10 +121,10 @@ def _profile(
         n_held=len(seen[1]),
         n_kernels=len(costs),
         kernels=tuple(shown),
-        free_s=_mean([it.total_s for it in seen[0]]),
-        held_s=_mean([it.total_s for it in seen[1]]),
-        shown_share=sum(it.free_s + it.held_s for it in shown) / whole if whole else 1.0,
-        slowdown=mean_ratio([it.wall_time_s for it in timed[0]], [it.wall_time_s for it in runs[0]]),
+        free_s=_mean([run.total_s for run in seen[0]]),
+        held_s=_mean([run.total_s for run in seen[1]]),
+        shown_share=sum(cost.free_s + cost.held_s for cost in shown) / whole if whole else 1.0,
+        slowdown=mean_ratio([run.wall_time_s for run in timed[0]], [run.wall_time_s for run in runs[0]]),
     )
     return found, (seen[0], seen[1])
 

@@ -40,12 +40,12 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
 
 
 def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | None:
-    by_name = {it.variant: it for it in experiments}
+    by_name = {experiment.variant: experiment for experiment in experiments}
     for held, free in PAIRS:
         if held in by_name and free in by_name:
             return by_name[held], by_name[free]
-    holding = [it for it in experiments if "kernels" in it.held]
-    freeing = [it for it in experiments if "kernels" in it.varied]
+    holding = [experiment for experiment in experiments if "kernels" in experiment.held]
+    freeing = [experiment for experiment in experiments if "kernels" in experiment.varied]
     return (holding[0], freeing[0]) if holding and freeing else None
 
 

@@ -82,21 +82,28 @@ def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
     Hashes of different frameworks say nothing about each other: one that all runs used must be there. Other inputs are
     other examples only where the record shows that they are examples; else they are "undecided".
     """
-    return agreement([run.evaluation for it in experiments if "split" not in it.varied for run in completed(it)])
+    return agreement(
+        [
+            run.evaluation
+            for experiment in experiments
+            if "split" not in experiment.varied
+            for run in completed(experiment)
+        ]
+    )
 
 
 def agreement(evaluations: Sequence[Sequence[EvaluationData]]) -> Agreement:
     """The same for the data of these runs, whatever varies."""
     if not evaluations:
         return "not seen"
-    common = set.intersection(*({it.framework for it in run} for run in evaluations))
+    common = set.intersection(*({item.framework for item in run} for run in evaluations))
     if not common:
         return "not seen"
     differing = []
     for framework in common:
-        runs = [[it for it in run if it.framework == framework] for run in evaluations]
-        if len({tuple(sorted((it.digest, it.n_examples) for it in run)) for run in runs}) > 1:
-            differing.append(all(it.evidence != "inputs" for run in runs for it in run))
+        runs = [[item for item in run if item.framework == framework] for run in evaluations]
+        if len({tuple(sorted((item.digest, item.n_examples) for item in run)) for run in runs}) > 1:
+            differing.append(all(item.evidence != "inputs" for run in runs for item in run))
     if not differing:
         return "equal"
     return "differ" if any(differing) else "undecided"
@@ -116,7 +123,7 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
         told = {run.replicate: weights_agreement([run, outcome]) for run in alike}
         absorbed = [run for run in alike if told[run.replicate] == "equal"]
-        n_unknown = sum(it == "not reached" for it in told.values())
+        n_unknown = sum(word == "not reached" for word in told.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []
@@ -150,9 +157,9 @@ def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
 def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
     """Framework and moment to the weights then, in order of time; several models may end at one moment."""
     found: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
-    for it in run.weights:
-        key = (it.framework, it.moment)
-        found[key] = (*found.pop(key, ()), (it.digest, it.n_parameters))
+    for weight in run.weights:
+        key = (weight.framework, weight.moment)
+        found[key] = (*found.pop(key, ()), (weight.digest, weight.n_parameters))
     return found
 
 

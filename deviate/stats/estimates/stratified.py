@@ -49,7 +49,7 @@ def interquartile_mean_interval(
     strata = [np.sort(values) for values in _strata(tasks)]
     drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in resampled(strata, rng, n_resamples)]
     estimate = float(_middle_mean(np.concatenate(strata)[None])[0])
-    sizes = [len(it) for it in strata]
+    sizes = [len(stratum) for stratum in strata]
     return _widened(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
 
 
@@ -58,21 +58,21 @@ def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
 
     Source: Agarwal et al. (2021), sections 2 and 4.
     """
-    return {name: float(values[0]) for name, values in _aggregates([it[None] for it in tasks], optimum).items()}
+    return {name: float(values[0]) for name, values in _aggregates([task[None] for task in tasks], optimum).items()}
 
 
 def intervals(
     tasks: Strata, optimum: float, *, rng: np.random.Generator, confidence: float, n_resamples: int = N_RESAMPLES
 ) -> dict[str, Interval | Unavailable]:
     """Stratified bootstrap intervals of `estimates`, all from the same resamples."""
-    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
+    if reason := strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
     drawn = [_aggregates(parts, optimum) for parts in resampled(tasks, rng, n_resamples)]
-    sizes, found = [len(it) for it in tasks], estimates(tasks, optimum)
+    sizes, found = [len(task) for task in tasks], estimates(tasks, optimum)
     # A median is the mean of one task or two, of whose runs alone its error is known.
     df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in found}
     return {
-        name: _widened(np.concatenate([it[name] for it in drawn]), found[name], confidence, min(sizes), df[name])
+        name: _widened(np.concatenate([chunk[name] for chunk in drawn]), found[name], confidence, min(sizes), df[name])
         for name in found
     }
 
@@ -95,17 +95,17 @@ def improvement_interval(
     n_resamples: int = N_RESAMPLES,
 ) -> Interval | Unavailable:
     """Stratified bootstrap interval of `improvement`, runs resampled on both sides."""
-    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in (*baseline, *candidate))):
+    if reason := strata_refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
         return reason
     if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
         return Unavailable("complete separation on every task: resampling shows no spread")
     total = np.zeros(n_resamples)
     for before, after in zip(baseline, candidate, strict=True):
-        drawn_after, drawn_before = (_counts(len(it), rng, n_resamples) for it in (after, before))
+        drawn_after, drawn_before = (_counts(len(strata), rng, n_resamples) for strata in (after, before))
         total += np.einsum("ij,ij->i", drawn_after @ _wins(before, after), drawn_before) / (len(after) * len(before))
-    sizes = [len(it) for it in (*baseline, *candidate)]
+    sizes = [len(stratum) for stratum in (*baseline, *candidate)]
     tail = _tail(sizes, confidence)
-    low, high = (float(it) for it in np.quantile(total / len(baseline), (tail, 1 - tail)))
+    low, high = (float(end) for end in np.quantile(total / len(baseline), (tail, 1 - tail)))
     method = f"stratified bootstrap, expanded percentile, {n_resamples} resamples"
     return Interval(low, high, confidence, method) if low < high else Unavailable("resampling shows no spread")
 
@@ -131,9 +131,9 @@ def profile_band(
     How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
     runs as each other, their sum is known exactly; else it is drawn.
     """
-    if strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
+    if strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return ()
-    sizes = [len(it) for it in tasks]
+    sizes = [len(task) for task in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
     tail = _tail(sizes, confidence)
     if len(set(sizes)) == 1:
@@ -149,10 +149,10 @@ def profile_band(
 
 def resampled(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
     """Per stratum an array (resamples, runs), runs drawn with replacement within it, some resamples at a time."""
-    size = max(1, CHUNK // sum(len(it) for it in strata))
+    size = max(1, CHUNK // sum(len(stratum) for stratum in strata))
     for begin in range(0, n_resamples, size):
         rows = min(size, n_resamples - begin)
-        yield [it[rng.integers(len(it), size=(rows, len(it)))] for it in strata]
+        yield [stratum[rng.integers(len(stratum), size=(rows, len(stratum)))] for stratum in strata]
 
 
 def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
@@ -172,7 +172,7 @@ def _widened(drawn: np.ndarray, estimate: float, confidence: float, fewest: int,
 
     Source: Hesterberg (2015), the expanded percentile interval.
     """
-    low, high = (float(it) for it in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
+    low, high = (float(end) for end in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
     if not low < high:
         return Unavailable("resampling shows no spread")
     upper = (1 + confidence) / 2
@@ -198,8 +198,8 @@ def _strata(tasks: Sequence[Values]) -> list[np.ndarray]:
 
 def _aggregates(parts: Sequence[np.ndarray], optimum: float) -> dict[str, np.ndarray]:
     """Aggregates per row; `parts` has an array (rows, runs) per task."""
-    means = np.stack([it.mean(axis=1) for it in parts])
-    short = np.stack([np.minimum(it, optimum).mean(axis=1) for it in parts])
+    means = np.stack([part.mean(axis=1) for part in parts])
+    short = np.stack([np.minimum(part, optimum).mean(axis=1) for part in parts])
     return {
         "mean": means.mean(axis=0),
         "median": np.median(means, axis=0),
@@ -245,4 +245,4 @@ def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float,
 
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:
     """Share of runs above each threshold, shape (tasks, thresholds)."""
-    return np.stack([(it[:, None] > np.asarray(thresholds)).mean(axis=0) for it in tasks])
+    return np.stack([(task[:, None] > np.asarray(thresholds)).mean(axis=0) for task in tasks])

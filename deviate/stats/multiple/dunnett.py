@@ -47,8 +47,8 @@ def dunnett_intervals(
     origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)
     differences = [moments(values).mean - origin for values in candidates]
     return tuple(
-        Interval(it - critical * error, it + critical * error, confidence, "Dunnett, simultaneous")
-        for it, error in zip(differences, errors, strict=True)
+        Interval(difference - critical * error, difference + critical * error, confidence, "Dunnett, simultaneous")
+        for difference, error in zip(differences, errors, strict=True)
     )
 
 

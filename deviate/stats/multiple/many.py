@@ -57,7 +57,7 @@ def compare_many(
             continue
         own = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
         table = contrast_all(
-            [_values(it) for _, it in sides],
+            [_values(side) for _, side in sides],
             [name for name, _ in sides],
             metric=first.metric,
             confidence=confidence,
@@ -163,11 +163,11 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
 
     There are constants for looks at two experiments in one metric, none for more.
     """
-    n_unplanned = max(it.experiment.n_unplanned_looks for it in described)
+    n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
     if n_unplanned:
         told = f"not valid: {count(n_unplanned, 'unplanned look')}"
         return told, told
-    if any(it.experiment.looks for it in described):
+    if any(findings.experiment.looks for findings in described):
         beyond = "three or more experiments" if len(described) > 2 else "several tasks"
         return f"no constants for looks at {beyond}", "looks not counted in"
     return "", ""

@@ -101,7 +101,7 @@ def cliques(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...],
     groups: list[tuple[int, ...]] = []
     reached = 0
     for begin in range(len(order)):
-        near = [it for it in order[begin:] if ranks[it] - ranks[order[begin]] < difference]
+        near = [index for index in order[begin:] if ranks[index] - ranks[order[begin]] < difference]
         if len(near) > 1 and begin + len(near) > reached:
             groups.append(tuple(near))
             reached = begin + len(near)

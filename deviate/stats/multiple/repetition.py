@@ -29,25 +29,25 @@ def repetition_warnings(
 def _candidates_before(
     experiments: Sequence[Experiment], pairs: Sequence[PairFindings], label: str, *, alpha: float
 ) -> list[str]:
-    present = {(it.name, it.variant, it.created) for it in experiments[1:]}
-    past = [it for it in experiments[0].past_comparisons if it.key not in present]
+    present = {(experiment.name, experiment.variant, experiment.created) for experiment in experiments[1:]}
+    past = [earlier for earlier in experiments[0].past_comparisons if earlier.key not in present]
     if not past:
         return []
     tests = [pair.headline.deciding_test if pair.headline else NOT_ASKED for pair in pairs]
-    own: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in tests]
-    others: list[Estimate] = [NOT_ASKED if it.p is None else it.p for it in past]
+    own: list[Estimate] = [test if isinstance(test, Unavailable) else test.p_value for test in tests]
+    others: list[Estimate] = [NOT_ASKED if earlier.p is None else earlier.p for earlier in past]
     adjusted = [
         f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
         for pair, p in zip(pairs, holm([*own, *others]), strict=False)
         if not isinstance(p, Unavailable)
     ]
-    names = list(dict.fromkeys(it.candidate for it in past))
+    names = list(dict.fromkeys(earlier.candidate for earlier in past))
     sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
     return [f"{sentence} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
 def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    shown = {it.name for it in experiments}
+    shown = {experiment.name for experiment in experiments}
     warnings = []
     for experiment, label in zip(experiments, labels, strict=True):
         others = [name for name in experiment.siblings if name not in shown]

@@ -38,7 +38,7 @@ class _Task:
     scores: tuple[np.ndarray, ...]
 
     def oriented(self) -> tuple[np.ndarray, ...]:
-        return tuple(-it if self.is_lower_better else it for it in self.scores)
+        return tuple(-score if self.is_lower_better else score for score in self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _gathered(
     """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
     found, notes = [], []
     for task in tasks:
-        first = [it for it in described[0].descriptions if it.metric.name == task]
+        first = [description for description in described[0].descriptions if description.metric.name == task]
         others = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
         sides = [next(iter(first), None), *(both[0][1] if both else None for both in others)]
         without = [
@@ -134,10 +134,10 @@ def _gathered(
             notes.append(f"{task} left out: no score in {', '.join(without)}")
             continue
         metrics = [side.metric for side in sides if side is not None]
-        direction = next((it.direction for it in metrics if it.direction), None)
+        direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
             notes.append(f"direction of {task} unknown: higher is taken for better")
-        scores = tuple(np.array([it.value for it in side.scores]) for side in sides if side is not None)
+        scores = tuple(np.array([score.value for score in side.scores]) for side in sides if side is not None)
         found.append(_Task(task, metrics[0].unit, direction == "min", scores))
     return found, notes
 
@@ -157,11 +157,14 @@ def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
     kept, left_out = [], []
     for task in tasks:
         oriented = task.oriented()
-        lowest, highest = min(float(it.min()) for it in oriented), max(float(it.max()) for it in oriented)
+        lowest, highest = (
+            min(float(scores.min()) for scores in oriented),
+            max(float(scores.max()) for scores in oriented),
+        )
         if lowest == highest:
             left_out.append(task.name)
         else:
-            kept.append(tuple((it - lowest) / (highest - lowest) for it in oriented))
+            kept.append(tuple((scores - lowest) / (highest - lowest) for scores in oriented))
     turned = [task.name for task in tasks if task.is_lower_better]
     sentence = "per task, 0 is the worst and 1 the best score of any run compared here, so the figures hold among these"
     sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
@@ -237,7 +240,7 @@ def _ranked(
 
 
 def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) -> TaskFindings:
-    n = tuple(zip(*(tuple(len(it) for it in task.scores) for task in tasks), strict=True))
+    n = tuple(zip(*(tuple(len(scores) for scores in task.scores) for task in tasks), strict=True))
     names = tuple(task.name for task in tasks)
     return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), note)
 
@@ -254,14 +257,14 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
         posthoc=(),
         aggregated=tuple(
             replace(
-                it,
-                mean_interval=marked(it.mean_interval),
-                median_interval=marked(it.median_interval),
-                iqm_interval=marked(it.iqm_interval),
-                gap_interval=marked(it.gap_interval),
-                improvement_interval=marked(it.improvement_interval),
+                aggregate,
+                mean_interval=marked(aggregate.mean_interval),
+                median_interval=marked(aggregate.median_interval),
+                iqm_interval=marked(aggregate.iqm_interval),
+                gap_interval=marked(aggregate.gap_interval),
+                improvement_interval=marked(aggregate.improvement_interval),
             )
-            for it in findings.aggregated
+            for aggregate in findings.aggregated
         ),
     )
 
@@ -269,7 +272,7 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
 def _thresholds(scale: _Scale) -> tuple[float, ...]:
     """Evenly from the lowest to the highest score of all."""
     every = np.concatenate([values for side in scale.scores for values in side])
-    return tuple(float(it) for it in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
+    return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 
 
 def _is_uneven(scale: _Scale) -> bool:

@@ -61,7 +61,7 @@ def classified(found: CapturedSet) -> Classified:
 def accuracies(found: Classified) -> tuple[float, ...]:
     """Share of right predictions of each run; empty without true classes."""
     right = found.is_right
-    return () if right is None or not right.shape[1] else tuple(float(it) for it in right.mean(axis=1))
+    return () if right is None or not right.shape[1] else tuple(float(share) for share in right.mean(axis=1))
 
 
 def cross_entropies(found: Classified) -> tuple[float, ...]:

@@ -55,12 +55,12 @@ def stability(
         for index, one in enumerate(captured)
         if one.weights is not None
     )
-    times = (convergence(it, index, metric=convergence_metric) for index, it in enumerate(experiments))
+    times = (convergence(experiment, index, metric=convergence_metric) for index, experiment in enumerate(experiments))
     return StabilityFindings(
         sets=sets,
         weights=weights,
-        convergence=tuple(it for it in times if it is not None),
+        convergence=tuple(time for time in times if time is not None),
         weak=() if weak is None else weak_models(experiments, *weak),
-        reasons=tuple(it.reasons for it in captured),
+        reasons=tuple(item.reasons for item in captured),
         differences=differences(sets, weights, confidence),
     )

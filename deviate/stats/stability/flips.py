@@ -30,7 +30,7 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
         return Measure("majority-agreement", NO_MAJORITY, NO_MAJORITY)
     most = n_alike.max(axis=0)
     # A class with so many votes is seen by so many runs.
-    n_most, n_below = ((n_alike == it).sum(axis=0) // np.maximum(it, 1) for it in (most, most - 1))
+    n_most, n_below = ((n_alike == n_votes).sum(axis=0) // np.maximum(n_votes, 1) for n_votes in (most, most - 1))
     # Without one of the runs that predict it, a class that alone had most votes is level with those one below it; one
     # of several that had most is no longer among them.
     left = np.where(n_most == 1, (most - 1) * (1 + n_below), most * (n_most - 1))

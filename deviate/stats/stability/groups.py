@@ -104,8 +104,8 @@ def _group(
         int((classes.truth[member] == POSITIVE).sum()) if classes.n_classes == 2 and classes.truth is not None else None
     )
     accuracy, false_positive, false_negative = (
-        it if isinstance(it, Unavailable) else _measure(it, None if rates is whole else of_all, confidence, rng)
-        for it, of_all in zip(rates, whole, strict=True)
+        rate if isinstance(rate, Unavailable) else _measure(rate, None if rates is whole else of_all, confidence, rng)
+        for rate, of_all in zip(rates, whole, strict=True)
     )
     if isinstance(accuracy, Unavailable):  # pragma: no cover  # every group has an example
         raise TypeError(accuracy.reason)

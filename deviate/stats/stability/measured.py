@@ -56,8 +56,8 @@ def variability(found: Measured, runs: NDArray[np.intp]) -> Variability | Unavai
     if len(runs) < 2:
         return SINGLE
     pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
-    means = [float(it[pairs][upper].mean()) for it in (found.churn, found.pearson, found.gains)]
-    scores = [[it[run] for run in runs] for it in (found.accuracies, found.cross_entropies)]
+    means = [float(matrix[pairs][upper].mean()) for matrix in (found.churn, found.pearson, found.gains)]
+    scores = [[score[run] for run in runs] for score in (found.accuracies, found.cross_entropies)]
     if not np.isfinite([*means, *scores[0], *scores[1]]).all():
         return Unavailable("one of the measures is no finite number")
     return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)

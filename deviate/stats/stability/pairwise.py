@@ -124,9 +124,9 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
     Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
     """
     own = [_own(_flat(layer, 1)) for layer in layers.values()]
-    largest = np.max([it.largest for it in own], axis=0)
+    largest = np.max([snapshot.largest for snapshot in own], axis=0)
     usable = np.isfinite(largest) & (largest > 0)
-    exponents = np.max([it.exponents for it in own], axis=0)
+    exponents = np.max([snapshot.exponents for snapshot in own], axis=0)
     n_runs = len(usable)
     sums = np.zeros((n_runs, n_runs))
     for one in own:

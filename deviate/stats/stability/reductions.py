@@ -50,8 +50,8 @@ def reductions(
     for other in others:
         name = other.name.removeprefix(f"{base.name}+")
         found.append(reduction(base, other, name, _n_members(name), confidence, single))
-    for name in (base.name, *(it.name for it in others)):
-        taken = [it for it in by_step if it.name == name][-N_SNAPSHOTS:]
+    for name in (base.name, *(other.name for other in others)):
+        taken = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
         snapshots = _averaged(taken)
         if snapshots is None:
             continue
@@ -80,7 +80,7 @@ def reduction(
 
     Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
     """
-    replicates = [it for it in base.replicates if it in other.replicates]
+    replicates = [replicate for replicate in base.replicates if replicate in other.replicates]
     averaged = measured(classified(_of_runs(other, replicates)))
     if single is None or len(replicates) < len(base.replicates):
         single = measured(classified(_of_runs(base, replicates)))
@@ -110,7 +110,7 @@ def _interval(
     if len(runs) < VERDICT_RUNS:
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {len(runs)}")
     without = [_reduced(single, averaged, np.delete(runs, run)) for run in runs]
-    shares = [it for it in without if not isinstance(it, Unavailable)]
+    shares = [share for share in without if not isinstance(share, Unavailable)]
     if len(shares) < len(without):
         return Unavailable("without one of the runs the single models do not vary")
     return jackknife(value, shares, confidence)
@@ -142,7 +142,7 @@ def _of_runs(found: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
     """The set with the outputs of these runs alone."""
     if list(found.replicates) == list(replicates):
         return found
-    rows = [found.replicates.index(it) for it in replicates]
+    rows = [found.replicates.index(replicate) for replicate in replicates]
     return replace(
         found,
         replicates=tuple(replicates),

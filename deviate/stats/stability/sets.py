@@ -75,7 +75,11 @@ def set_stability(
         unstable=least_stable(found, classes, n_alike),
         steps=_steps(found.name, captured.by_step, weights_by_step, confidence),
         reductions=reductions(
-            found, [it for it in captured.sets if base_of(it, captured) is found], captured.by_step, confidence, single
+            found,
+            [captured_set for captured_set in captured.sets if base_of(captured_set, captured) is found],
+            captured.by_step,
+            confidence,
+            single,
         ),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -97,7 +101,7 @@ def _empty(found: CapturedSet, index: int) -> SetStability:
 def base_of(found: CapturedSet, captured: Captured) -> CapturedSet | None:
     """The set whose augmentation this one is; None for a set of its own."""
     base, plus, _ = found.name.partition("+")
-    return next((it for it in captured.sets if plus and it.name == base), None)
+    return next((captured_set for captured_set in captured.sets if plus and captured_set.name == base), None)
 
 
 def _measures(
@@ -130,7 +134,11 @@ def _steps(
     name: str, by_step: Sequence[CapturedSet], weights: Mapping[int, Measure], confidence: float
 ) -> tuple[StepDivergence, ...]:
     """Every step at which outputs of the set or weights were kept; empty where outputs were kept at none."""
-    churn = {it.step: _churn(it, confidence) for it in by_step if it.name == name and it.step is not None}
+    churn = {
+        captured_set.step: _churn(captured_set, confidence)
+        for captured_set in by_step
+        if captured_set.name == name and captured_set.step is not None
+    }
     if not churn:
         return ()
     return tuple(

@@ -42,7 +42,7 @@ def _of_experiment(experiment: Experiment, index: int, metric: SelectedMetric, b
         if run.status == "completed" and not isinstance(score, Unavailable):
             scores[run.replicate] = score
     is_less_better = metric.direction == "min"
-    weak = [it for it, score in scores.items() if (score > bound if is_less_better else score < bound)]
+    weak = [replicate for replicate, score in scores.items() if (score > bound if is_less_better else score < bound)]
     kept = [score for replicate, score in scores.items() if replicate not in weak]
     return WeakModels(
         experiment=index,

@@ -71,7 +71,9 @@ def partnered(baseline: Experiment, candidate: Experiment) -> Experiment:
     Runs of deviate have the same seeds where they have the same replicate. Imported ones are numbered in the order they
     were found in, and are told apart by the seeds that were found with them; where there are none, the order stands.
     """
-    ours, theirs = ([tuple(sorted(run.seeds.items())) for run in it.runs] for it in (baseline, candidate))
+    ours, theirs = (
+        [tuple(sorted(run.seeds.items())) for run in experiment.runs] for experiment in (baseline, candidate)
+    )
     is_told = all(ours) and all(theirs) and len(set(ours)) == len(ours) and len(set(theirs)) == len(theirs)
     if not is_told or not (baseline.imported or candidate.imported):
         return candidate

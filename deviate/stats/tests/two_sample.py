@@ -76,7 +76,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
         notes = [
             "exact",
             f"complete separation, 0 of {n_a * n_b} pairs against",
-            *(f"{it} within a side" for it in notes),
+            *(f"{note} within a side" for note in notes),
         ]
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT

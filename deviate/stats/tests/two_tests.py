@@ -267,7 +267,10 @@ class _Runs:
         sums, n_own = self.sums, _n_first(n, n, n_resamples)
         # Where both sides have the same scores neither goes first: the interval is as far on both sides.
         directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
-        return max(_limit_of_distances(it * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact) for it in directions)
+        return max(
+            _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
+            for direction in directions
+        )
 
     def _searched_limit(
         self, direction: float, half: float, alpha: float, n_resamples: int, *, is_one_sided: bool
