@@ -35,9 +35,9 @@ def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[st
                 )
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
-        others = {description.metric.name: description.metric for description in findings.descriptions}
+        by_name = {description.metric.name: description.metric for description in findings.descriptions}
         for name, metric in baseline.items():
-            other = others.get(matches.get(name, name)) or others.get(name)
+            other = by_name.get(matches.get(name, name)) or by_name.get(name)
             if other is not None:
                 warnings += _disagreements(metric, other, findings.experiment.name)
     return warnings
@@ -55,9 +55,9 @@ def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, i
     for candidate, label in zip(experiments[1:], labels[1:], strict=True):
         for name in differing_rules(experiments[0], candidate):
             numbers = f"{getattr(experiments[0], name)} and {getattr(candidate, name)}"
-            told = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
+            sentence = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
             pairs = " They are not compared as pairs." if is_paired else ""
-            warnings.append(f"{told}{RULES[name]}.{pairs} Run the older one anew under another name.")
+            warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one anew under another name.")
     return warnings
 
 
@@ -67,17 +67,19 @@ def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> l
     if not peeked:
         return []
     looks = count(max(experiment.n_unplanned_looks for experiment in experiments), "unplanned look")
-    told = f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
-    return [f"{told} In a new experiment, fix --runs or declare --looks before the first run."]
+    sentence = (
+        f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
+    )
+    return [f"{sentence} In a new experiment, fix --runs or declare --looks before the first run."]
 
 
 def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
     """Heavy tails of the primary metric, with the runs that make them; without one, of all metrics in one sentence."""
-    found = [
+    tailed = [
         (description, label) for item, label in zip(described, labels, strict=True) for description in item.descriptions
     ]
-    primary = [(description, label) for description, label in found if description.metric.is_primary]
-    heavy = [(description, label) for description, label in primary or found if description.tails]
+    primary = [(description, label) for description, label in tailed if description.metric.is_primary]
+    heavy = [(description, label) for description, label in primary or tailed if description.tails]
     advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
     if primary:
         return [
@@ -87,8 +89,8 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     if not heavy:
         return []
     names = list(dict.fromkeys(f"{description.metric.name} of {label}" for description, label in heavy))
-    told = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
-    return [f"{told}. Among {len(found)} samples up to 5 % look so by chance. {advice}."]
+    sentence = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
+    return [f"{sentence}. Among {len(tailed)} samples up to 5 % look so by chance. {advice}."]
 
 
 def _look_at(outliers: Sequence[int]) -> str:

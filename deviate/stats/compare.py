@@ -234,15 +234,15 @@ def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Gener
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
-    found = paired(baseline, candidate, rng=rng, confidence=confidence)
+    result = paired(baseline, candidate, rng=rng, confidence=confidence)
     differences = differences_of(b, a)
-    interval = found.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
+    interval = result.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     return replace(
         comparison,
         is_paired=True,
-        paired=found,
-        difference=found.difference,
+        paired=result,
+        difference=result.difference,
         difference_interval=interval,
         difference_bootstrap=differences
         if isinstance(differences, Unavailable)

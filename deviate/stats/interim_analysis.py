@@ -71,8 +71,8 @@ class Standing:
             p_adjusted=repeated_p(self.plan, self.look, p_value),
             p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
         )
-        if isinstance(found := nominal.equivalence, Equivalence):
-            sides = replace(found, above=_noted(found.above, "nominal"), below=_noted(found.below, "nominal"))
+        if isinstance(equal := nominal.equivalence, Equivalence):
+            sides = replace(equal, above=_noted(equal.above, "nominal"), below=_noted(equal.below, "nominal"))
             nominal = replace(nominal, equivalence=sides)
         if isinstance(nominal.paired, Paired) and nominal.is_paired:
             return replace(nominal, paired=replace(nominal.paired, t_test=t_test, sign_flips=permutation))
@@ -160,11 +160,11 @@ def _changed(
     `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
     """
 
-    def of_test(it: Test | Unavailable) -> Test | Unavailable:
-        return it if isinstance(it, Unavailable) else test(it)
+    def of_test(result: Test | Unavailable) -> Test | Unavailable:
+        return result if isinstance(result, Unavailable) else test(result)
 
-    def of_interval(it: Interval | Unavailable) -> Interval | Unavailable:
-        return it if isinstance(it, Unavailable) else interval(it)
+    def of_interval(bounds: Interval | Unavailable) -> Interval | Unavailable:
+        return bounds if isinstance(bounds, Unavailable) else interval(bounds)
 
     paired = comparison.paired
     if isinstance(paired, Paired):

@@ -110,10 +110,10 @@ def judge(
     described = [
         ExperimentFindings(
             experiment,
-            _in_order(_described(experiment, metric, confidence, resamples) for metric in own),
+            _in_order(_described(experiment, metric, confidence, resamples) for metric in selection),
             completion(experiment, confidence=confidence),
         )
-        for experiment, own in zip(experiments, settled, strict=True)
+        for experiment, selection in zip(experiments, settled, strict=True)
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:
@@ -175,11 +175,11 @@ def judge(
 
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
     """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
-    baseline, others = described[0], described[1:]
+    baseline, candidates = described[0], described[1:]
     rows: dict[str, list[tuple[int, Description]]] = {
         description.metric.name: [(0, description)] for description in baseline.descriptions
     }
-    for index, other in enumerate(others, start=1):
+    for index, other in enumerate(candidates, start=1):
         for before, after in match_metrics(baseline.descriptions, other.descriptions, matches):
             rows[before.metric.name].append((index, after))
     shared = {
@@ -283,7 +283,7 @@ def _with_declared(
 
 
 def _settle(
-    own: Sequence[SelectedMetric],
+    selection: Sequence[SelectedMetric],
     baseline: Sequence[SelectedMetric],
     matches: Mapping[str, str],
     primary: str | None,
@@ -291,11 +291,11 @@ def _settle(
 ) -> tuple[SelectedMetric, ...]:
     """Metrics as they are read here: primary mark, margin, and the direction of the baseline where none is known."""
     by_name = {metric.name: metric for metric in baseline}
-    present = {metric.name for metric in own}
+    present = {metric.name for metric in selection}
     partners = {name: metric for name, metric in by_name.items() if matches.get(name) not in present}
     partners |= {other: by_name[name] for name, other in matches.items()}
     settled = []
-    for metric in own:
+    for metric in selection:
         partner = partners.get(metric.name)
         is_primary = partner is not None and partner.name == primary
         settled.append(

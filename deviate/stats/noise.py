@@ -52,13 +52,13 @@ def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) 
 
 
 def _metrics(study: Study) -> list[SelectedMetric]:
-    found = {
+    by_name = {
         description.metric.name: description.metric
         for findings in study.described
         for description in findings.descriptions
         if description.n
     }
-    return [metric for metric in found.values() if metric.role == "quality"]
+    return [metric for metric in by_name.values() if metric.role == "quality"]
 
 
 def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTable:
@@ -78,11 +78,11 @@ def _row(
     study: Study, index: int, metric: SelectedMetric, scores: dict[str, tuple[Score, ...]], confidence: float
 ) -> NoiseRow:
     experiment, kind = study.experiments[index], study.kinds[index]
-    own = _values(scores[experiment.variant])
+    values = _values(scores[experiment.variant])
     whole = _values(scores[study.reference.variant]) if study.reference else []
-    no_ratio = _no_ratio(study, index, own, whole)
+    no_ratio = _no_ratio(study, index, values, whole)
     no_share = no_ratio or _no_share(study, index)
-    notes = row_notes(study, index, _description(study, index, metric), own)
+    notes = row_notes(study, index, _description(study, index, metric), values)
     is_isolated = None
     if isolates(experiment, kind) and study.control != "absent":
         is_isolated = study.control == "intact"
@@ -91,12 +91,12 @@ def _row(
         kind=kind,
         varied=experiment.varied,
         scores=scores[experiment.variant],
-        sd=_sd(own),
-        sd_interval=_sd_interval(study, index, own, confidence),
-        ratio=no_ratio or sd_ratio(whole, own),
-        ratio_interval=no_ratio or sd_ratio_interval(whole, own, confidence=confidence),
-        share=no_share or variance_share(whole, own),
-        share_interval=no_share or variance_share_interval(whole, own, confidence=confidence),
+        sd=_sd(values),
+        sd_interval=_sd_interval(study, index, values, confidence),
+        ratio=no_ratio or sd_ratio(whole, values),
+        ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
+        share=no_share or variance_share(whole, values),
+        share_interval=no_share or variance_share_interval(whole, values, confidence=confidence),
         is_isolated=is_isolated,
         note="; ".join((*(["not isolated"] if is_isolated is False else []), *notes)),
     )
@@ -137,7 +137,7 @@ def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: 
     return sd_interval(values, confidence=confidence)
 
 
-def _no_ratio(study: Study, index: int, own: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
+def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
     """Why the spread of a variant is not measured by that of the reference."""
     reference = study.reference
     if reference is None:
@@ -146,9 +146,9 @@ def _no_ratio(study: Study, index: int, own: Sequence[float], whole: Sequence[fl
         return REFERENCE
     if study.kinds[index] == "configuration":
         return CONFIGURATION
-    if min(len(own), len(whole)) < RATIO_RUNS:
-        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(own)}")
-    if reason := spread_refusal(own):
+    if min(len(values), len(whole)) < RATIO_RUNS:
+        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(values)}")
+    if reason := spread_refusal(values):
         return reason
     if reason := spread_refusal(whole):
         return Unavailable(f"{reference.variant}: {reason.reason}")

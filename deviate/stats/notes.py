@@ -88,8 +88,8 @@ def _flip_notes(flips: Absorption) -> list[str]:
 def _draws_nothing(study: Study, index: int) -> bool:
     """Whether a variant varies random streams alone, and its runs drew from none of them."""
     experiment = study.experiments[index]
-    found = drawn([experiment])
-    return found is not None and set(STREAMS) - found >= set(experiment.varied) > set()
+    streams = drawn([experiment])
+    return streams is not None and set(STREAMS) - streams >= set(experiment.varied) > set()
 
 
 def _these(study: Study, index: int) -> str:

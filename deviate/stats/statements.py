@@ -14,14 +14,14 @@ MOST_LISTED = 5
 
 def statements(study: Study) -> tuple[str, ...]:
     """Control first, for all claims hang on it; then what each variant shows, then what escapes control."""
-    told = [
+    sentences = [
         *_control(study),
         *(sentence for index, _ in enumerate(study.experiments) for sentence in _of_variant(study, index)),
         *_beyond_control(study),
     ]
     if not study.is_single:
-        told += [*_draws(study), *evaluation_statements(study.experiments)]
-    return tuple(told)
+        sentences += [*_draws(study), *evaluation_statements(study.experiments)]
+    return tuple(sentences)
 
 
 def _control(study: Study) -> Iterator[str]:
@@ -103,10 +103,10 @@ def _flips(flips: Absorption) -> Iterator[str]:
 
 def _beyond_control(study: Study) -> Iterator[str]:
     runs = [run for experiment in study.experiments for run in completed(experiment)]
-    if found := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
-        yield f"Beyond all control: {_some(found)}. What follows from it is in the spread of every variant."
-    if found := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
-        yield f"Used for want of a deterministic version: {_some(found)}."
+    if names := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
+        yield f"Beyond all control: {_some(names)}. What follows from it is in the spread of every variant."
+    if names := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
+        yield f"Used for want of a deterministic version: {_some(names)}."
     yield from _run_time_seeds(study)
 
 
@@ -133,39 +133,39 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
 def _calls_with_other_values(experiment: Experiment) -> list[str]:
     """Seeding calls whose k-th value is not the same in all runs; runs may make them more or less often."""
-    given: dict[tuple[str, str, int], list[list[str]]] = {}
+    by_call: dict[tuple[str, str, int], list[list[str]]] = {}
     for run in completed(experiment):
-        here: dict[tuple[str, str, int], list[str]] = {}
+        calls: dict[tuple[str, str, int], list[str]] = {}
         for event in run.seed_events:
-            here.setdefault((event.call, event.file, event.line), []).append(event.value)
-        for key, values in here.items():
-            given.setdefault(key, []).append(values)
+            calls.setdefault((event.call, event.file, event.line), []).append(event.value)
+        for key, values in calls.items():
+            by_call.setdefault(key, []).append(values)
     return [
         f"{call} at {file}:{line}"
-        for (call, file, line), runs in given.items()
+        for (call, file, line), runs in by_call.items()
         if any(len(set(together)) > 1 for together in zip(*runs, strict=False))
     ]
 
 
 def _draws(study: Study) -> Iterator[str]:
     """What was drawn, as far as deviate watches: what it does not watch is not denied."""
-    found = drawn(study.experiments)
-    if found is None:
+    streams = drawn(study.experiments)
+    if streams is None:
         yield "From which streams numbers were drawn is not recorded."
         return
-    if not found:
+    if not streams:
         yield "No random draw was observed from the generators that deviate watches."
         return
-    named = ("init", "shuffle", "augment", "dropout")
-    if unused := [stream for stream in named if stream not in found]:
+    examples = ("init", "shuffle", "augment", "dropout")
+    if unused := [stream for stream in examples if stream not in streams]:
         text = f"No draw from {_listed(unused)} was observed from the generators that deviate watches"
-        if "other" in found:
+        if "other" in streams:
             text += "; what the script draws for such a purpose in ways of its own is among other"
         yield f"{text}."
     holding = [experiment for experiment in study.experiments if "split" in experiment.held]
-    if "split" in found and holding and len(holding) == len(study.experiments):
+    if "split" in streams and holding and len(holding) == len(study.experiments):
         yield "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
-    if "other" not in found:
+    if "other" not in streams:
         yield "Every draw that was observed belonged to a stream: none was from other."
         return
     varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]

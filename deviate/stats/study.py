@@ -72,8 +72,8 @@ def isolates(experiment: Experiment, kind: NoiseKind) -> bool:
 
 def drawn(experiments: Sequence[Experiment]) -> set[str] | None:
     """Streams from which numbers were drawn; None when no completed run tells."""
-    told = [run.draws for experiment in experiments for run in completed(experiment) if run.draws]
-    return {stream for draws in told for streams in draws.values() for stream in streams} if told else None
+    counted = [run.draws for experiment in experiments for run in completed(experiment) if run.draws]
+    return {stream for draws in counted for streams in draws.values() for stream in streams} if counted else None
 
 
 def leaves_other_out(study: Study, index: int) -> bool:
@@ -104,7 +104,7 @@ def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) ->
         for experiment, kind in zip(experiments, kinds, strict=True)
         if kind in {"streams", "implementation", "mixed"}
     ]
-    found = drawn(experiments)
-    if found is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
-        varying = [experiment for experiment in varying if not set(experiment.varied) <= set(STREAMS) - found]
+    streams = drawn(experiments)
+    if streams is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
+        varying = [experiment for experiment in varying if not set(experiment.varied) <= set(STREAMS) - streams]
     return max(varying, key=lambda experiment: len(experiment.varied), default=by_name.get(SCRIPT))

@@ -46,19 +46,19 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
     if isinstance(equivalence, Equivalence) and equivalence.is_within:
         if unfair := unfair_loss(comparison, "equivalent", confidence):
             return Verdict("undecided", unfair)
-        told = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
-        return Verdict("equivalent", rates + told + no_failure(candidate))
+        sentence = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
+        return Verdict("equivalent", rates + sentence + no_failure(candidate))
     excludes_zero = interval.low > 0 or interval.high < 0
     p_adjusted, p_upper = comparison.p_adjusted, comparison.p_upper
     if excludes_zero and not isinstance(p_upper, Unavailable) and p_upper < 1 - confidence:
         return _decided(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
-    told = f"the {level_text(interval.confidence)} interval of the difference"
+    sentence = f"the {level_text(interval.confidence)} interval of the difference"
     if not excludes_zero:
-        reason = f"{told} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
+        reason = f"{sentence} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
     elif not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
-        reason = f"{told} excludes 0, but {NEAR}"
+        reason = f"{sentence} excludes 0, but {NEAR}"
     else:
-        reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
+        reason = f"{sentence} excludes 0, but p adjusted for the family is not below alpha"
         reason += _least_of_family(comparison, n_family, confidence)
     return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence, n_family, has_looks=has_looks))
 
@@ -85,13 +85,13 @@ def _disagreement(comparison: Comparison, interval: Interval) -> str:
         return ""
     name = "paired t" if comparison.is_paired else "Welch"
     other = "sign flips" if comparison.is_paired else "permutation"
-    told = f"; the two tests disagree: {name} p {_p(t_test)}, {other} p {_p(permutation)}"
+    clause = f"; the two tests disagree: {name} p {_p(t_test)}, {other} p {_p(permutation)}"
     causes = [_far(side) for side in (comparison.baseline, comparison.candidate)]
     n_b, n_a = comparison.baseline.n, comparison.candidate.n
     if not comparison.is_paired and max(n_b, n_a) >= UNEQUAL * min(n_b, n_a):
         causes.append(f"{n_b} against {n_a} runs")
     causes = [cause for cause in causes if cause]
-    return f"{told} ({', '.join(causes)})" if causes else told
+    return f"{clause} ({', '.join(causes)})" if causes else clause
 
 
 def _p(test: Test) -> str:
@@ -192,8 +192,8 @@ def _decided(
         word = "better" if rises == (direction == "max") else "worse"
         if unfair := unfair_loss(comparison, word, confidence):
             return Verdict("undecided", unfair)
-    told = "adjusted p" if is_adjusted else "p"
-    reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {told} is below alpha"
+    p_name = "adjusted p" if is_adjusted else "p"
+    reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {p_name} is below alpha"
     if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
         reason += f"; {word} by more than the margin {margin:g}"
     typical = comparison.superiority

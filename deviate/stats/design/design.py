@@ -33,7 +33,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
     runs = NOT_ASKED if effect is None else runs_for(effect, question)
     margin_runs = NOT_ASKED if margin is None else runs_for_margin(margin, question)
     looks, expected = _looks(effect, runs, question)
-    shown = {n for n in (*numbers, runs, margin_runs) if not isinstance(n, Unavailable) and n >= 2}
+    sizes = {n for n in (*numbers, runs, margin_runs) if not isinstance(n, Unavailable) and n >= 2}
     return Design(
         question=question,
         pilot=pilot,
@@ -44,7 +44,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
         looks=looks,
         expected_runs=expected,
         spread_runs=tuple((ratio, spread_runs(ratio, question)) for ratio in SPREAD_RATIOS),
-        rows=tuple(_row(n, question) for n in sorted(shown)),
+        rows=tuple(_row(n, question) for n in sorted(sizes)),
     )
 
 

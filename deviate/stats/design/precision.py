@@ -51,17 +51,17 @@ def parse_target(text: str) -> Target:
     Raises:
         InputError: it is neither, or the width is not a positive number.
     """
-    found = _TARGET.fullmatch(text)
+    match = _TARGET.fullmatch(text)
     try:
-        half_width = float(found[2]) if found else 0.0
+        half_width = float(match[2]) if match else 0.0
     except ValueError:
         half_width = 0.0
-    if found is None or not 0 < half_width < math.inf:
+    if match is None or not 0 < half_width < math.inf:
         raise InputError(
             f"The target {text!r} is no metric with the half-width of its interval.",
             'Write --until "test_acc ±0.5" (in units of the metric) or "test_acc ±1%" (of the mean); +- does as well.',
         )
-    return Target(found[1], half_width, bool(found[3]))
+    return Target(match[1], half_width, bool(match[3]))
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
@@ -126,10 +126,10 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
         got = "reached"
     else:
         got = "not reached"
-    told = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
+    note = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
     if isinstance(width, Unavailable):
-        return told
-    return f"{told}; its {level_text(confidence)} interval covers slightly less than it says"
+        return note
+    return f"{note}; its {level_text(confidence)} interval covers slightly less than it says"
 
 
 def target_of(experiment: Experiment) -> Target | None:

@@ -32,13 +32,13 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
         metric = description.metric
         if metric.role == "quality" and metric.name not in tasks:
             alike.setdefault(_kind(metric), []).append(description)
-    found = []
+    breakdowns = []
     for descriptions in alike.values():
         by_name = {description.metric.name: description for description in descriptions}
         for names in class_names(list(by_name)):
             whole = by_name[names.whole] if names.whole is not None else None
             parts = [_part(by_name[name], part, whole) for name, part in names.parts]
-            found.append(
+            breakdowns.append(
                 Breakdown(
                     experiment=index,
                     pattern=names.pattern,
@@ -49,7 +49,7 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
                     expected_largest=expected_largest(parts),
                 )
             )
-    return found
+    return breakdowns
 
 
 def _kind(metric: SelectedMetric) -> tuple[object, ...]:

@@ -78,19 +78,19 @@ def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
     for name in names:
         for before, part, after in _splits(name):
             groups.setdefault((before, after), {})[name] = part
-    found: list[ClassNames] = []
-    taken: set[str] = set()
+    named_groups: list[ClassNames] = []
+    used: set[str] = set()
     large = [group for group in groups.items() if len(group[1]) >= FEWEST]
     # Of equal groups the one with the shortest parts: `0` of `class_0_acc`, not `0_acc`.
     for (before, after), members in sorted(
         large, key=lambda group: (-len(group[1]), -len("".join(group[0])), group[0])
     ):
-        parts = {name: part for name, part in members.items() if name not in taken and _is_part(part, before)}
+        parts = {name: part for name, part in members.items() if name not in used and _is_part(part, before)}
         if len(parts) < FEWEST or not _is_told(before, after, list(parts.values())):
             continue
-        taken |= parts.keys()
-        found.append(ClassNames(f"{before}*{after}", tuple(parts.items()), _whole(before, after, names)))
-    return tuple(sorted(found, key=lambda group: names.index(group.parts[0][0])))
+        used |= parts.keys()
+        named_groups.append(ClassNames(f"{before}*{after}", tuple(parts.items()), _whole(before, after, names)))
+    return tuple(sorted(named_groups, key=lambda group: names.index(group.parts[0][0])))
 
 
 def _splits(name: str) -> Iterator[tuple[str, str, str]]:

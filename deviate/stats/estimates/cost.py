@@ -108,10 +108,10 @@ def _profile(
     free, held = _kernels(seen[0]), _kernels(seen[1])
     n_fewest = min(map(len, seen))
     costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
-    shown = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
+    largest = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
     whole = sum(cost.free_s + cost.held_s for cost in costs)
     first = seen[0][0]
-    found = ProfileFindings(
+    findings = ProfileFindings(
         framework=first.framework,
         device=first.device,
         measure=first.measure,
@@ -120,13 +120,13 @@ def _profile(
         n_free=len(seen[0]),
         n_held=len(seen[1]),
         n_kernels=len(costs),
-        kernels=tuple(shown),
+        kernels=tuple(largest),
         free_s=_mean([run.total_s for run in seen[0]]),
         held_s=_mean([run.total_s for run in seen[1]]),
-        shown_share=sum(cost.free_s + cost.held_s for cost in shown) / whole if whole else 1.0,
+        shown_share=sum(cost.free_s + cost.held_s for cost in largest) / whole if whole else 1.0,
         slowdown=mean_ratio([run.wall_time_s for run in timed[0]], [run.wall_time_s for run in runs[0]]),
     )
-    return found, (seen[0], seen[1])
+    return findings, (seen[0], seen[1])
 
 
 def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:

@@ -112,9 +112,9 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
     ]
     if within:
         names = ", ".join(label for _, label in within)
-        told = f"The runs of {names} were not tested on the same data, which is part of the spread."
-        return [f"{told} {_cure([experiment for experiment, _ in within])}"]
+        sentence = f"The runs of {names} were not tested on the same data, which is part of the spread."
+        return [f"{sentence} {_cure([experiment for experiment, _ in within])}"]
     if evaluation_agreement(experiments) == "differ":
-        told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
-        return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
+        sentence = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
+        return [f"{sentence}: other examples, or the same prepared differently. Give all the same test set."]
     return []

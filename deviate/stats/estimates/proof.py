@@ -49,15 +49,15 @@ def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
     """The smallest step at which not all runs are equal, then the first metric; outside the main loop last."""
     if len(runs) < 2:
         return None
-    first, *others = runs
-    found: tuple[Place, int, Run] | None = None
-    for (order, name), other in itertools.product(enumerate(names), others):
+    first, *later = runs
+    parting: tuple[Place, int, Run] | None = None
+    for (order, name), other in itertools.product(enumerate(names), later):
         place = _difference(first.series.get(name), other.series.get(name))
-        if place is not None and (found is None or (place, order) < found[:2]):
-            found = (place, order, other)
-    if found is None:
+        if place is not None and (parting is None or (place, order) < parting[:2]):
+            parting = (place, order, other)
+    if parting is None:
         return None
-    place, order, other = found
+    place, order, other = parting
     name = names[order]
     values = (_value_at(first.series.get(name), place), _value_at(other.series.get(name), place))
     step = None if place[0] else place[1]
@@ -73,7 +73,7 @@ def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
     latest = {framework: moment for framework, moment in digests[0] if (framework, moment) in common}
     if not latest:
         return "not reached"
-    return "equal" if all(len({found[key] for found in digests}) == 1 for key in latest.items()) else "differ"
+    return "equal" if all(len({by_place[key] for by_place in digests}) == 1 for key in latest.items()) else "differ"
 
 
 def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
@@ -121,9 +121,9 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     outcome = completed(control)[0] if control is not None and repeatability(control).is_equal else None
     if outcome is not None:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
-        told = {run.replicate: weights_agreement([run, outcome]) for run in alike}
-        absorbed = [run for run in alike if told[run.replicate] == "equal"]
-        n_unknown = sum(word == "not reached" for word in told.values())
+        agreements = {run.replicate: weights_agreement([run, outcome]) for run in alike}
+        absorbed = [run for run in alike if agreements[run.replicate] == "equal"]
+        n_unknown = sum(word == "not reached" for word in agreements.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []
@@ -156,11 +156,11 @@ def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
 
 def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
     """Framework and moment to the weights then, in order of time; several models may end at one moment."""
-    found: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
+    digests: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
     for weight in run.weights:
         key = (weight.framework, weight.moment)
-        found[key] = (*found.pop(key, ()), (weight.digest, weight.n_parameters))
-    return found
+        digests[key] = (*digests.pop(key, ()), (weight.digest, weight.n_parameters))
+    return digests
 
 
 def _difference(one: Series | None, other: Series | None) -> Place | None:

@@ -68,12 +68,12 @@ def intervals(
     if reason := strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
     drawn = [_aggregates(parts, optimum) for parts in resampled(tasks, rng, n_resamples)]
-    sizes, found = [len(task) for task in tasks], estimates(tasks, optimum)
+    sizes, points = [len(task) for task in tasks], estimates(tasks, optimum)
     # A median is the mean of one task or two, of whose runs alone its error is known.
-    df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in found}
+    df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in points}
     return {
-        name: _widened(np.concatenate([chunk[name] for chunk in drawn]), found[name], confidence, min(sizes), df[name])
-        for name in found
+        name: _widened(np.concatenate([chunk[name] for chunk in drawn]), points[name], confidence, min(sizes), df[name])
+        for name in points
     }
 
 
@@ -137,14 +137,14 @@ def profile_band(
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
     tail = _tail(sizes, confidence)
     if len(set(sizes)) == 1:
-        found = _binomial_ends(columns.T, sizes[0], tail)
+        ends = _binomial_ends(columns.T, sizes[0], tail)
     else:
-        found = []
+        ends = []
         for shares in columns.T:
             drawn = (rng.binomial(sizes, shares, size=(n_resamples, len(sizes))) / np.array(sizes)).mean(axis=1)
             low, high = np.quantile(drawn, (tail, 1 - tail))
-            found.append((float(low), float(high)))
-    return tuple(found[index] for index in where.ravel())
+            ends.append((float(low), float(high)))
+    return tuple(ends[index] for index in where.ravel())
 
 
 def resampled(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
@@ -218,8 +218,8 @@ def _middle_mean(rows: np.ndarray) -> np.ndarray:
 
 def _wins(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
     """1 where a run of the candidate (row) is above one of the baseline (column), 1/2 where they are equal."""
-    found: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
-    return found
+    wins: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
+    return wins
 
 
 def _counts(n: int, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
@@ -233,14 +233,14 @@ def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float,
     """Per row of shares both percentiles of the mean of binomial shares of n, from their characteristic function."""
     total = n * shares.shape[1]
     turns = np.exp(-2j * np.pi * np.arange(total + 1) / (total + 1))
-    found: list[tuple[float, float]] = []
+    ends: list[tuple[float, float]] = []
     for row in shares:
         values, repeats = np.unique(row, return_counts=True)
         factors = [(1 - share + share * turns) ** (n * times) for share, times in zip(values, repeats, strict=True)]
         cumulated = np.cumsum(np.fft.ifft(np.prod(factors, axis=0)).real)
         low, high = (np.searchsorted(cumulated, level - 1e-12) for level in (tail, 1 - tail))
-        found.append((min(int(low), total) / total, min(int(high), total) / total))
-    return found
+        ends.append((min(int(low), total) / total, min(int(high), total) / total))
+    return ends
 
 
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:

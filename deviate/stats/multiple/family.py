@@ -63,10 +63,10 @@ def holm(p_values: Sequence[Estimate]) -> list[Estimate]:
     Computed here, because `statsmodels` collects garbage in every call, which costs a tenth of a second.
     Source: Holm (1979).
     """
-    known = [1.0 if isinstance(p, Unavailable) else p for p in p_values]
-    corrected, floor = [1.0] * len(known), 0.0
-    for place, index in enumerate(sorted(range(len(known)), key=known.__getitem__)):
-        floor = max(floor, (len(known) - place) * known[index])
+    values = [1.0 if isinstance(p, Unavailable) else p for p in p_values]
+    corrected, floor = [1.0] * len(values), 0.0
+    for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        floor = max(floor, (len(values) - place) * values[index])
         corrected[index] = min(1.0, floor)
     return [p if isinstance(p, Unavailable) else q for p, q in zip(p_values, corrected, strict=True)]
 

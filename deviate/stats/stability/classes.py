@@ -14,16 +14,16 @@ from deviate.stats.stability.figures import SINGLE, mean_of, range_of, ratio_of,
 TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
 
 
-def class_table(found: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
+def class_table(answers: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
     """Every class that has examples, by SD, widest first; empty without true classes.
 
     Source: Pham et al. (2020) for range and SD per class; Zhuang et al. (2022) for the ratio to that of all.
     """
-    right = found.is_right
-    if right is None or found.truth is None or found.n_classes is None:
+    right = answers.is_right
+    if right is None or answers.truth is None or answers.n_classes is None:
         return ()
-    sizes = np.bincount(found.truth, minlength=found.n_classes)
-    n_right = np.stack([np.bincount(found.truth[row], minlength=found.n_classes) for row in right])
+    sizes = np.bincount(answers.truth, minlength=answers.n_classes)
+    n_right = np.stack([np.bincount(answers.truth[row], minlength=answers.n_classes) for row in right])
     rows = [
         _class(label, int(n), (n_right[:, label] / n).tolist(), whole_sd, confidence)
         for label, n in enumerate(sizes)

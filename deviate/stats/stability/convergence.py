@@ -105,13 +105,13 @@ def _stalled(values: Floats) -> int | None:
     return None
 
 
-def _wanted(metrics: Sequence[SelectedMetric], named: str | None) -> list[SelectedMetric]:
+def _wanted(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
     """The metric that was named, the primary one, accuracies, others with a direction, and those without."""
     primary = find_primary(metrics)[0]
 
     def place(metric: SelectedMetric) -> tuple[bool, ...]:
         is_quality = metric.role == "quality"
-        of_kind = metric.name != named, metric.name != primary, not is_quality, not is_accuracy(metric)
+        of_kind = metric.name != metric_name, metric.name != primary, not is_quality, not is_accuracy(metric)
         return (metric.direction is None, *of_kind)
 
     return sorted(metrics, key=place)
@@ -153,11 +153,11 @@ def _row(
     direction: Direction | None = "max",
 ) -> ConvergenceRow:
     sign = -1.0 if direction == "min" else 1.0
-    found = [criterion(np.where(np.isfinite(curve.values), sign * curve.values, np.nan)) for curve in curves]
-    steps = [None if at is None else int(curve.n_steps[at]) for at, curve in zip(found, curves, strict=True)]
+    minima = [criterion(np.where(np.isfinite(curve.values), sign * curve.values, np.nan)) for curve in curves]
+    steps = [None if at is None else int(curve.n_steps[at]) for at, curve in zip(minima, curves, strict=True)]
     seconds = [
         None if at is None or not np.isfinite(curve.seconds[at]) else float(curve.seconds[at])
-        for at, curve in zip(found, curves, strict=True)
+        for at, curve in zip(minima, curves, strict=True)
     ]
     times = [duration for duration in seconds if duration is not None]
     reached = [step for step in steps if step is not None]

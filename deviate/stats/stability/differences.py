@@ -12,7 +12,7 @@ def differences(
     sets: Sequence[SetStability], weights: Sequence[WeightStability], confidence: float
 ) -> tuple[StabilityDifference, ...]:
     """Churn on sets that the first experiment has too, of as many examples, and distances of weights."""
-    found = []
+    measured = []
     for captured_set in sets:
         base = next((one for one in sets if one.experiment == 0 and one.name == captured_set.name), None)
         if (
@@ -23,13 +23,13 @@ def differences(
         ):
             matrices = np.array(base.disagreement), np.array(captured_set.disagreement)
             difference = difference_over_pairs("churn", *matrices, confidence)
-            found.append(StabilityDifference(captured_set.experiment, captured_set.name, difference))
+            measured.append(StabilityDifference(captured_set.experiment, captured_set.name, difference))
     for one in weights:
         if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one):
             matrices = np.array(weights[0].distances), np.array(one.distances)
             difference = difference_over_pairs("weight-distance", *matrices, confidence)
-            found.append(StabilityDifference(one.experiment, "", difference))
-    return tuple(sorted(found, key=lambda difference: difference.experiment))
+            measured.append(StabilityDifference(one.experiment, "", difference))
+    return tuple(sorted(measured, key=lambda difference: difference.experiment))
 
 
 def _alike(one: WeightStability, other: WeightStability) -> bool:

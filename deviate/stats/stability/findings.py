@@ -38,7 +38,7 @@ def stability(
     by_step = [distances_by_step(one.weights_by_step, confidence) for one in captured]
     sets = tuple(
         set_stability(
-            found,
+            captured_set,
             one,
             index,
             weights_by_step=by_step[index],
@@ -47,8 +47,8 @@ def stability(
             columns=columns,
         )
         for index, one in enumerate(captured)
-        for found in one.sets
-        if base_of(found, one) is None
+        for captured_set in one.sets
+        if base_of(captured_set, one) is None
     )
     weights = tuple(
         weight_distances(one.weights, by_step[index], index, confidence)

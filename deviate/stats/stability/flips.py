@@ -73,16 +73,16 @@ def flip_rates(n_alike: Counts) -> NDArray[np.float64]:
     return rates
 
 
-def least_stable(found: CapturedSet, classes: Classified, n_alike: Counts | None) -> tuple[UnstableExample, ...]:
+def least_stable(captured: CapturedSet, classes: Classified, n_alike: Counts | None) -> tuple[UnstableExample, ...]:
     """The examples on which most pairs of runs disagree, most flipped first, then in order of the first run."""
     labels = classes.labels
     if labels is None or n_alike is None or len(labels) < 2:
         return ()
     rates = flip_rates(n_alike)
-    order = np.lexsort((found.positions, -rates))[:N_SHOWN]
+    order = np.lexsort((captured.positions, -rates))[:N_SHOWN]
     return tuple(
         UnstableExample(
-            position=int(found.positions[at]),
+            position=int(captured.positions[at]),
             truth=None if classes.truth is None else int(classes.truth[at]),
             flip_rate=float(rates[at]),
             votes=_votes(labels[:, at]),

@@ -34,7 +34,7 @@ N_SNAPSHOTS = 5
 
 def reductions(
     base: CapturedSet,
-    others: Sequence[CapturedSet],
+    rest: Sequence[CapturedSet],
     by_step: Sequence[CapturedSet],
     confidence: float,
     single: Measured | None = None,
@@ -46,21 +46,21 @@ def reductions(
         by_step: all sets at steps of the main loop.
         single: what was measured of the base already.
     """
-    found = []
-    for other in others:
+    rows = []
+    for other in rest:
         name = other.name.removeprefix(f"{base.name}+")
-        found.append(reduction(base, other, name, _n_members(name), confidence, single))
-    for name in (base.name, *(other.name for other in others)):
-        taken = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
-        snapshots = _averaged(taken)
+        rows.append(reduction(base, other, name, _n_members(name), confidence, single))
+    for name in (base.name, *(other.name for other in rest)):
+        latest = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
+        snapshots = _averaged(latest)
         if snapshots is None:
             continue
         augmentation = name.removeprefix(base.name).removeprefix("+")
         label = f"snapshots+{augmentation}" if augmentation else "snapshots"
         copies = _n_members(augmentation) if augmentation else 1
-        n_members = None if copies is None else len(taken) * copies
-        found.append(reduction(base, snapshots, label, n_members, confidence, single))
-    return tuple(found)
+        n_members = None if copies is None else len(latest) * copies
+        rows.append(reduction(base, snapshots, label, n_members, confidence, single))
+    return tuple(rows)
 
 
 def reduction(
@@ -116,19 +116,19 @@ def _interval(
     return jackknife(value, shares, confidence)
 
 
-def _measures(found: Measured, confidence: float) -> tuple[Measure, ...]:
+def _measures(of_set: Measured, confidence: float) -> tuple[Measure, ...]:
     """The five, as far as they are there."""
     measures = []
-    if found.accuracies:
-        measures.append(sd_measure("accuracy-sd", found.accuracies, confidence))
-    if found.cross_entropies:
-        measures.append(sd_measure("cross-entropy-sd", found.cross_entropies, confidence))
-    if found.churn is not None:
-        measures.append(over_pairs("churn", found.churn, confidence))
-    if found.pearson is not None:
-        measures.append(over_pairs("pearson", found.pearson, confidence))
-    if found.gains is not None:
-        measures.append(over_pairs("ensemble-accuracy", found.gains, confidence))
+    if of_set.accuracies:
+        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
+    if of_set.cross_entropies:
+        measures.append(sd_measure("cross-entropy-sd", of_set.cross_entropies, confidence))
+    if of_set.churn is not None:
+        measures.append(over_pairs("churn", of_set.churn, confidence))
+    if of_set.pearson is not None:
+        measures.append(over_pairs("pearson", of_set.pearson, confidence))
+    if of_set.gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
     return tuple(measures)
 
 
@@ -138,16 +138,16 @@ def _n_members(augmentation: str) -> int | None:
     return None if copies is None else 1 + copies
 
 
-def _of_runs(found: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
+def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
     """The set with the outputs of these runs alone."""
-    if list(found.replicates) == list(replicates):
-        return found
-    rows = [found.replicates.index(replicate) for replicate in replicates]
+    if list(captured.replicates) == list(replicates):
+        return captured
+    rows = [captured.replicates.index(replicate) for replicate in replicates]
     return replace(
-        found,
+        captured,
         replicates=tuple(replicates),
-        outputs=None if found.outputs is None else found.outputs[rows],
-        labels=None if found.labels is None else found.labels[rows],
+        outputs=None if captured.outputs is None else captured.outputs[rows],
+        labels=None if captured.labels is None else captured.labels[rows],
     )
 
 

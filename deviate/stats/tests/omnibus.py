@@ -118,5 +118,5 @@ def _between_ranks(ranks: np.ndarray, sizes: list[int]) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     sums = np.add.reduceat(ranks - (n + 1) / 2, starts, axis=1)
     total = float(np.sum((ranks[0] - (n + 1) / 2) ** 2))
-    found: np.ndarray = (n - 1) * np.sum(sums**2 / np.asarray(sizes), axis=1) / total
-    return found
+    statistics: np.ndarray = (n - 1) * np.sum(sums**2 / np.asarray(sizes), axis=1) / total
+    return statistics

@@ -148,11 +148,11 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
         return Unavailable.because(Reason.IDENTICAL)
     ranks = stats.rankdata(sizes)
     n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
-    told = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
+    notes = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
     statistic_ = float(ranks[signs > 0].sum())
     if n_zeros or n_tied:
         p_value, is_exact = sign_flip_p(signs * ranks, rng=rng, rounding=1e-6)
-        note = ", ".join(filter(None, (how(is_exact=is_exact), *told)))
+        note = ", ".join(filter(None, (how(is_exact=is_exact), *notes)))
     else:
         p_value, note = _signed_rank_p(signs * ranks)
     return Test("Wilcoxon signed-rank", statistic_, never_zero(p_value), note=note)
@@ -196,8 +196,8 @@ def pairing_cost(baseline: Description, candidate: Description, *, confidence: f
         return ""
     if as_pairs <= unpaired:
         return ""
-    told = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"pairing cost power: the correlation of the pairs is {told}"
+    text = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"pairing cost power: the correlation of the pairs is {text}"
 
 
 N_NAMED = 5
@@ -211,11 +211,11 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
         costs: list[str] = []
         lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
         for comparison in pair.comparisons:
-            found, name = comparison.paired, comparison.metric.name
-            if not comparison.is_paired or isinstance(found, Unavailable):
+            of_pairs, name = comparison.paired, comparison.metric.name
+            if not comparison.is_paired or isinstance(of_pairs, Unavailable):
                 continue
-            if comparison.metric.role == "quality" and found.unpaired:
-                lost.setdefault((tuple(found.unpaired), found.n), []).append(name)
+            if comparison.metric.role == "quality" and of_pairs.unpaired:
+                lost.setdefault((tuple(of_pairs.unpaired), of_pairs.n), []).append(name)
             sides = comparison.baseline, comparison.candidate
             if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
                 costs.append(
@@ -224,10 +224,10 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
                     "--paired."
                 )
         for (replicates, n), names in lost.items():
-            told = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
+            sentence = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
             have = "have" if len(replicates) > 1 else "has"
             warnings.append(
-                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: {told} "
+                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: {sentence} "
                 f"{have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
             )
         warnings += costs

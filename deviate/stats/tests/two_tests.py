@@ -295,9 +295,9 @@ class _Runs:
         n_a, n_b, se = self.n_a, self.n_b, float(self.se[0])
         share = n_a / (n_a + n_b)
         values = np.concatenate([self.a[0], self.b[0]])
-        own = np.concatenate([self.a[0], np.zeros(n_b)])
+        scores = np.concatenate([self.a[0], np.zeros(n_b)])
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
-        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, own))
+        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, scores))
         n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
@@ -414,10 +414,10 @@ def _shares(
     else:
         is_right = (distance > 0) == (side == "above")
         far, opposite = (above, below) if side == "above" else (below, above)
-        own = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
+        shares = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
         other = both / 2 if is_mirrored else (opposite + extra) / (n_rows + extra)
         # Beyond a half in any case; what was observed is on both sides of itself.
-        p_value = np.where(is_right, own, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
+        p_value = np.where(is_right, shares, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
     p_value = np.minimum(p_value, 1.0)
     error = np.zeros(len(p_value)) if is_exact else N_ERRORS * np.sqrt(p_value * (1 - p_value) / n_rows)
     return p_value, error
@@ -524,9 +524,9 @@ def _some_flips(n: int, n_resamples: int) -> Matrix:
 def _combinations(n: int, k: int) -> Matrix:
     """All ways to choose k of n, a row each: chosen places one after the other, the last one in steps of 1."""
     places = np.arange(n - k + 1, dtype=np.int16)[:, None]
-    for taken in range(1, k):
+    for size in range(1, k):
         last = places[:, -1].astype(np.int64)
-        n_next = n - k + taken - last
+        n_next = n - k + size - last
         which = np.repeat(np.arange(len(places)), n_next)
         following = last[which] + 1 + np.arange(len(which)) - np.repeat(np.cumsum(n_next) - n_next, n_next)
         places = np.concatenate([places[which], following[:, None].astype(np.int16)], axis=1)
