@@ -16,7 +16,7 @@ N_NAMED = 5
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     """What is missing from one experiment: failures, runs that do not count, scores."""
     experiment = findings.experiment
-    warnings = _failures(experiment, label) + _uncounted(experiment, label)
+    warnings = _failures(experiment, label) + _uncounted_warnings(experiment, label)
     for description in findings.descriptions:
         warnings += _missing_scores(description, experiment, label)
     return warnings
@@ -136,8 +136,8 @@ def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
                 continue
             if min(scores) >= 0 and max(scores) <= 1:
                 warnings.append(
-                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of a scale from 0 to 1, on which all "
-                    f"scores lie. If points of percent were meant, give {margin / 100:g}."
+                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of a scale from 0 to 1, "
+                    f"on which all scores lie. If points of percent were meant, give {margin / 100:g}."
                 )
     return warnings
 
@@ -160,7 +160,7 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
     return warnings
 
 
-def _uncounted(experiment: Experiment, label: str) -> list[str]:
+def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
     if lost:

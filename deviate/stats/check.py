@@ -136,7 +136,7 @@ def check_metrics(
         (pair, comparison) for pair in pairs for comparison in pair.comparisons if comparison.metric.name in names
     ]
     weighed = [
-        _weighed(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(checked))
+        _weigh(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(checked))
         for pair, comparison in checked
     ]
     p_values = holm([answer if isinstance(answer, Unavailable) else answer.p_value for answer in weighed])
@@ -179,7 +179,7 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
     return ControlCheck(name, "broken", f"{where(proof)}, though everything was held", proof)
 
 
-def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
+def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
     """The scores at the level of the comparison, which at a declared look is that of the repeated interval."""
     direction = comparison.metric.direction
     if direction is None:
@@ -236,7 +236,7 @@ def _metric_check(
         bound_confidence=level,
         p_adjusted=p_adjusted,
         n_family=n_family,
-        needed=_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
+        needed=_count_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
     )
 
 
@@ -301,7 +301,7 @@ def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[
     return "passed", f"{reason}: {within}{no_failure(comparison.candidate)}"
 
 
-def _needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
+def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
     """The power of the one-sided bound for a true difference of 0, never of the observed one.
 
     Source: noncentral t, as in `runs_for_effect`.

@@ -39,7 +39,7 @@ from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.registry import compute_labelled
 from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.tests.equivalence import equivalence, paired_equivalence
-from deviate.stats.tests.paired import match, paired, pairing_cost
+from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
 from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide
 
@@ -179,7 +179,7 @@ def _with_asked_values(comparison: Comparison, confidence: float) -> Comparison:
     return replace(comparison, difference_interval=interval)
 
 
-def refined(comparison: Comparison) -> Comparison:
+def refine_p(comparison: Comparison) -> Comparison:
     """The comparison with a p from as many arrangements as there are for one that is near to alpha."""
     _, permutation = comparison.both_tests
     b, a = deciding_scores(comparison)
@@ -234,7 +234,7 @@ def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Gener
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
-    result = paired(baseline, candidate, rng=rng, confidence=confidence)
+    result = compare_pairs(baseline, candidate, rng=rng, confidence=confidence)
     differences = differences_of(b, a)
     interval = result.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction

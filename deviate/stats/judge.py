@@ -47,7 +47,7 @@ from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import pairing_warnings, partnered
+from deviate.stats.tests.paired import match_partners, pairing_warnings
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})
@@ -92,7 +92,7 @@ def judge(
     """
     _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
     if is_paired:
-        experiments = [experiments[0], *(partnered(experiments[0], experiment) for experiment in experiments[1:])]
+        experiments = [experiments[0], *(match_partners(experiments[0], experiment) for experiment in experiments[1:])]
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     for metric in directions:
         require_metric(metric, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
@@ -110,7 +110,7 @@ def judge(
     described = [
         ExperimentFindings(
             experiment,
-            _in_order(_described(experiment, metric, confidence, resamples) for metric in selection),
+            _in_order(_describe(experiment, metric, confidence, resamples) for metric in selection),
             completion(experiment, confidence=confidence),
         )
         for experiment, selection in zip(experiments, settled, strict=True)
@@ -236,7 +236,7 @@ def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) ->
     )
 
 
-def _described(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
+def _describe(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
     described = describe_runs(experiment, metric, confidence=confidence, rng=resamples)
     if metric.target is None:
         return described

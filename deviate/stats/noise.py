@@ -62,7 +62,9 @@ def _metrics(study: Study) -> list[SelectedMetric]:
 
 
 def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTable:
-    scores = {experiment.variant: _counted(study, index, metric) for index, experiment in enumerate(study.experiments)}
+    scores = {
+        experiment.variant: _select_scores(study, index, metric) for index, experiment in enumerate(study.experiments)
+    }
     three = [_values(scores[name]) for name in (BOTH, "algo", "impl") if name in scores]
     missing = Unavailable(f"needs the variants {BOTH}, algo and impl")
     return NoiseTable(
@@ -102,7 +104,7 @@ def _row(
     )
 
 
-def _counted(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
+def _select_scores(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
     """The scores behind the SD. An absorbed flip is an outcome of its own, not a spread of zero mixed in."""
     description = _description(study, index, metric)
     if description is None:

@@ -72,7 +72,7 @@ def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, co
         return _plan(metric, baseline, candidate, sd, len(b) - 1, (len(b),), confidence, is_paired=True)
     b, a = _values(comparison.baseline), _values(comparison.candidate)
     n_now = (len(b), len(a))
-    if reason := _refused(b, a):
+    if reason := _refusal(b, a):
         return _without(metric, baseline, candidate, n_now, reason, confidence)
     return _plan(metric, baseline, candidate, pooled_sd(moments(b), moments(a)), sum(n_now) - 2, n_now, confidence)
 
@@ -81,7 +81,7 @@ def plan_experiment(description: Description, name: str, *, confidence: float = 
     """For two methods that both spread as this one experiment does."""
     values = _values(description)
     n_now = (len(values), len(values))
-    if reason := _refused(values):
+    if reason := _refusal(values):
         return _without(description.metric, name, "", n_now, reason, confidence)
     return _plan(description.metric, name, "", moments(values).sd, len(values) - 1, n_now, confidence)
 
@@ -90,7 +90,7 @@ def _values(description: Description) -> list[float]:
     return [score.value for score in description.scores]
 
 
-def _refused(*samples: Values) -> Unavailable | None:
+def _refusal(*samples: Values) -> Unavailable | None:
     return refusal(2, *samples) or spread_refusal(*samples)
 
 

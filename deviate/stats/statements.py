@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.model import Absorption, Experiment, Repeatability
 from deviate.stats.estimates.evaluation import evaluation_statements
-from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import count
 from deviate.stats.notes import equal_note, equal_words, has_no_effect, where
-from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
+from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, find_drawn_streams, isolates, leaves_other_out
 
 MOST_LISTED = 5
 
@@ -39,17 +39,17 @@ def _control(study: Study) -> Iterator[str]:
     if proof is None:
         return
     if study.control == "intact":
-        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_compared(proof)}."
+        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_what_compared(proof)}."
         return
     yield f"{CONTROL} failed: {where(proof)}, though everything was held."
     if claims:
-        yield f"Not isolated: what {_listed(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
+        yield f"Not isolated: what {_join_words(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
 
 
-def _compared(proof: Repeatability) -> str:
+def _what_compared(proof: Repeatability) -> str:
     parts = [count(proof.n_metrics, "quality metric")] if proof.n_metrics else []
     parts += ["final weights"] if proof.weights == "equal" else []
-    return f" ({_listed(parts)})"
+    return f" ({_join_words(parts)})"
 
 
 def _of_variant(study: Study, index: int) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _flips(flips: Absorption) -> Iterator[str]:
 
 
 def _beyond_control(study: Study) -> Iterator[str]:
-    runs = [run for experiment in study.experiments for run in completed(experiment)]
+    runs = [run for experiment in study.experiments for run in select_completed(experiment)]
     if names := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
         yield f"Beyond all control: {_some(names)}. What follows from it is in the spread of every variant."
     if names := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
@@ -134,7 +134,7 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 def _calls_with_other_values(experiment: Experiment) -> list[str]:
     """Seeding calls whose k-th value is not the same in all runs; runs may make them more or less often."""
     by_call: dict[tuple[str, str, int], list[list[str]]] = {}
-    for run in completed(experiment):
+    for run in select_completed(experiment):
         calls: dict[tuple[str, str, int], list[str]] = {}
         for event in run.seed_events:
             calls.setdefault((event.call, event.file, event.line), []).append(event.value)
@@ -149,7 +149,7 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
 
 def _draws(study: Study) -> Iterator[str]:
     """What was drawn, as far as deviate watches: what it does not watch is not denied."""
-    streams = drawn(study.experiments)
+    streams = find_drawn_streams(study.experiments)
     if streams is None:
         yield "From which streams numbers were drawn is not recorded."
         return
@@ -158,7 +158,7 @@ def _draws(study: Study) -> Iterator[str]:
         return
     examples = ("init", "shuffle", "augment", "dropout")
     if unused := [stream for stream in examples if stream not in streams]:
-        text = f"No draw from {_listed(unused)} was observed from the generators that deviate watches"
+        text = f"No draw from {_join_words(unused)} was observed from the generators that deviate watches"
         if "other" in streams:
             text += "; what the script draws for such a purpose in ways of its own is among other"
         yield f"{text}."
@@ -171,14 +171,16 @@ def _draws(study: Study) -> Iterator[str]:
     varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
     sentence = "Some draws belong to no stream (other)"
     sentence += (
-        f"; {_listed(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
+        f"; {_join_words(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
     )
     left_out = [
         experiment.variant for index, experiment in enumerate(study.experiments) if leaves_other_out(study, index)
     ]
     if left_out:
         whose = _verb(left_out, "The share of", "The shares of")
-        sentence += f". {whose} {_listed(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+        sentence += (
+            f". {whose} {_join_words(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+        )
         sentence += ": add other to --variants"
     yield f"{sentence}."
 
@@ -187,15 +189,15 @@ def _verb(subjects: Sequence[str], one: str, several: str) -> str:
     return one if len(subjects) == 1 else several
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _some(words: Sequence[str]) -> str:
     more = len(words) - MOST_LISTED
-    return f"{', '.join(words[:MOST_LISTED])} and {more} more" if more > 0 else _listed(words)
+    return f"{', '.join(words[:MOST_LISTED])} and {more} more" if more > 0 else _join_words(words)
 
 
 def _replicates(replicates: Iterable[int]) -> str:
     indices = [str(replicate) for replicate in replicates]
-    return f"replicate{'s' * (len(indices) > 1)} {_listed(indices)}"
+    return f"replicate{'s' * (len(indices) > 1)} {_join_words(indices)}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Absorption, Experiment, ExperimentFindings, NoiseKind, Repeatability
-from deviate.stats.estimates.proof import absorption, completed, repeatability
+from deviate.stats.estimates.proof import absorption, repeatability, select_completed
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})
@@ -70,16 +70,20 @@ def isolates(experiment: Experiment, kind: NoiseKind) -> bool:
     return kind not in {"script", "nothing"} and bool(set(experiment.held) - {"split"})
 
 
-def drawn(experiments: Sequence[Experiment]) -> set[str] | None:
+def find_drawn_streams(experiments: Sequence[Experiment]) -> set[str] | None:
     """Streams from which numbers were drawn; None when no completed run tells."""
-    counted = [run.draws for experiment in experiments for run in completed(experiment) if run.draws]
+    counted = [run.draws for experiment in experiments for run in select_completed(experiment) if run.draws]
     return {stream for draws in counted for streams in draws.values() for stream in streams} if counted else None
 
 
 def leaves_other_out(study: Study, index: int) -> bool:
     """Whether an attribution to streams by this variant would pass over draws that belong to no stream."""
     kind, experiment = study.kinds[index], study.experiments[index]
-    if kind != "streams" or "other" in experiment.varied or "other" not in (drawn(study.experiments) or ()):
+    if (
+        kind != "streams"
+        or "other" in experiment.varied
+        or "other" not in (find_drawn_streams(study.experiments) or ())
+    ):
         return False
     return not any(experiment.varied == ("other",) for experiment in study.experiments)
 
@@ -104,7 +108,7 @@ def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) ->
         for experiment, kind in zip(experiments, kinds, strict=True)
         if kind in {"streams", "implementation", "mixed"}
     ]
-    streams = drawn(experiments)
+    streams = find_drawn_streams(experiments)
     if streams is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
         varying = [experiment for experiment in varying if not set(experiment.varied) <= set(STREAMS) - streams]
     return max(varying, key=lambda experiment: len(experiment.varied), default=by_name.get(SCRIPT))

@@ -51,7 +51,7 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
     excludes_zero = interval.low > 0 or interval.high < 0
     p_adjusted, p_upper = comparison.p_adjusted, comparison.p_upper
     if excludes_zero and not isinstance(p_upper, Unavailable) and p_upper < 1 - confidence:
-        return _decided(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
+        return _decide_side(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
     sentence = f"the {level_text(interval.confidence)} interval of the difference"
     if not excludes_zero:
         reason = f"{sentence} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
@@ -179,7 +179,7 @@ def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verd
     return Verdict("undecided", reason.reason)
 
 
-def _decided(
+def _decide_side(
     comparison: Comparison, interval: Interval, rates: str, confidence: float, *, is_adjusted: bool
 ) -> Verdict:
     baseline = comparison.baseline

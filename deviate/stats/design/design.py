@@ -77,7 +77,7 @@ def detectable(n: int, question: Question) -> Estimate:
 
 def runs_for(effect: float, question: Question) -> int | Unavailable:
     """Runs of each side, or pairs, that see a true effect; never fewer than a verdict needs."""
-    return _judged(fewest(lambda n: power_of(effect, n, question) >= question.power), question)
+    return _at_least_judged(fewest(lambda n: power_of(effect, n, question) >= question.power), question)
 
 
 def equivalence_power(margin: float, n: int, question: Question) -> float:
@@ -107,7 +107,7 @@ def equivalence_power(margin: float, n: int, question: Question) -> float:
 
 def runs_for_margin(margin: float, question: Question) -> int | Unavailable:
     """Runs of each side, or pairs, that show equivalence within the margin when there is no difference."""
-    return _judged(fewest(lambda n: equivalence_power(margin, n, question) >= question.power), question)
+    return _at_least_judged(fewest(lambda n: equivalence_power(margin, n, question) >= question.power), question)
 
 
 def rank_runs(effect: float, question: Question) -> int | Unavailable:
@@ -183,7 +183,7 @@ def _unit(n: int, question: Question) -> float:
     return math.sqrt(2 * (1 - (question.correlation or 0.0)) / n)
 
 
-def _judged(n: int | Unavailable, question: Question) -> int | Unavailable:
+def _at_least_judged(n: int | Unavailable, question: Question) -> int | Unavailable:
     return n if isinstance(n, Unavailable) else max(n, _least(question))
 
 

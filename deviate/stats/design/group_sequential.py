@@ -31,7 +31,7 @@ Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SpendingPlan:
     """Declared looks.
 
     Attributes:
@@ -52,7 +52,7 @@ class Plan:
         return tuple(value / information[-1] for value in information)
 
 
-def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> Plan:
+def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> SpendingPlan:
     """`5,10,20`, or `4` for equal steps up to `n_runs`; `pocock:` before it spends alpha evenly.
 
     Raises:
@@ -76,10 +76,10 @@ def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.9
             f"The first look would come at {numbers[0]} runs, but no verdict is given below {VERDICT_RUNS}.",
             f"Begin at {VERDICT_RUNS} runs or later: fewer looks, or more runs.",
         )
-    return Plan(tuple(numbers), _WORDS[name.strip()] if colon else "obrien-fleming", confidence)
+    return SpendingPlan(tuple(numbers), _WORDS[name.strip()] if colon else "obrien-fleming", confidence)
 
 
-def at_look(plan: Plan, k: int) -> float:
+def at_look(plan: SpendingPlan, k: int) -> float:
     """Critical p at look `k`, counted from 1: a two-sided p below it decides.
 
     Its complement is the confidence of the repeated interval.
@@ -89,7 +89,7 @@ def at_look(plan: Plan, k: int) -> float:
     return 2 * float(special.ndtr(-bounds[k - 1]))
 
 
-def repeated_p(plan: Plan, k: int, p_value: float) -> float:
+def repeated_p(plan: SpendingPlan, k: int, p_value: float) -> float:
     """The smallest overall error at which a nominal two-sided p at look `k` decides.
 
     It is below alpha where p is below `at_look(plan, k)`; families are adjusted by Holm's method over these.

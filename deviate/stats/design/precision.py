@@ -84,7 +84,7 @@ def reached(scores: Values, target: Target, confidence: float = 0.95, *, min_run
     if spread_refusal(scores):
         return True
     width = half_width(scores, confidence)
-    return not isinstance(width, Unavailable) and width <= _wanted(scores, target)
+    return not isinstance(width, Unavailable) and width <= _target_width(scores, target)
 
 
 def forecast(
@@ -99,7 +99,7 @@ def forecast(
         return reason
     if spread_refusal(scores):
         return fewest
-    wanted, sd = _wanted(scores, target), moments(scores).sd
+    wanted, sd = _target_width(scores, target), moments(scores).sd
 
     def is_enough(n: int) -> bool:
         return t_quantile((1 + confidence) / 2, n - 1) * sd <= wanted * math.sqrt(n)
@@ -122,7 +122,7 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
     width = half_width(scores, confidence)
     if isinstance(width, Unavailable):
         got = f"no interval: {width.reason}"
-    elif width <= _wanted(scores, target):
+    elif width <= _target_width(scores, target):
         got = "reached"
     else:
         got = "not reached"
@@ -140,7 +140,7 @@ def target_of(experiment: Experiment) -> Target | None:
         return None
 
 
-def _wanted(scores: Values, target: Target) -> float:
+def _target_width(scores: Values, target: Target) -> float:
     if not target.is_percent:
         return target.half_width
     return abs(moments(scores).mean) * target.half_width / 100

@@ -65,7 +65,7 @@ class Resamples:
         """Mean and SD in every resample of these scores: several intervals need them."""
         ordered = np.sort(np.asarray(values, dtype=np.float64))
         key = side, ordered.tobytes()
-        sample = self._samples.pop(key, None) or _resampled(ordered, self.draws(len(ordered), side))
+        sample = self._samples.pop(key, None) or _resample(ordered, self.draws(len(ordered), side))
         _keep(self._samples, key, sample, N_SAMPLES_KEPT)
         return sample
 
@@ -224,7 +224,7 @@ class _Resampled:
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
 
-def _resampled(ordered: Column, draws: Draws) -> _Resampled:
+def _resample(ordered: Column, draws: Draws) -> _Resampled:
     n, centre = len(ordered), moments(ordered.tolist()).mean
     deviations = ordered - centre
     deviations -= math.fsum(deviations) / n  # what the mean of large scores is rounded by

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Estimate, Experiment, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.stats.estimates.contention import contention
-from deviate.stats.estimates.overhead import counted
+from deviate.stats.estimates.overhead import select_counted
 from deviate.stats.estimates.sample import moments
 from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
 
@@ -36,7 +36,7 @@ def cost(
         profiles: run id to what was seen.
         no_profile: why there are none.
     """
-    runs = (counted(free), counted(held))
+    runs = (select_counted(free), select_counted(held))
     walls = [[run.wall_time_s for run in side] for side in runs]
     steps = [[paces[run.id].step_s for run in side if run.id in paces] for side in runs]
     found, seen = _profile(profiled, profiles or {}, runs, no_profile)
@@ -101,7 +101,7 @@ def _profile(
 ) -> tuple[ProfileFindings | Unavailable, tuple[list[Profile], list[Profile]]]:
     if profiled is None:
         return Unavailable(no_profile or "not asked for"), ([], [])
-    runs = (counted(profiled[0]), counted(profiled[1]))
+    runs = (select_counted(profiled[0]), select_counted(profiled[1]))
     seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
     if not seen[0] or not seen[1]:
         return Unavailable(no_profile or WARMS_UP.reason), ([], [])

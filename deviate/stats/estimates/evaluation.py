@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from deviate.model import DrawEvent, EvaluationData, Experiment
-from deviate.stats.estimates.proof import agreement, completed, evaluation_agreement
+from deviate.stats.estimates.proof import agreement, evaluation_agreement, select_completed
 from deviate.stats.estimates.sample import count, first_of
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other")
@@ -15,7 +15,7 @@ VARIES = "the division of the data"
 def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     """What the hashes show of the data that the runs were tested on, a sentence each."""
     held = [experiment for experiment in experiments if "split" not in experiment.varied]
-    n = sum(len(completed(experiment)) for experiment in held)
+    n = sum(len(select_completed(experiment)) for experiment in held)
     which = f"all {n} runs" if len(held) == len(experiments) else f"all {n} runs that do not vary the split"
     match evaluation_agreement(experiments):
         case "equal" if not _are_examples(held):
@@ -39,13 +39,15 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
 def _are_examples(experiments: Sequence[Experiment]) -> bool:
     """Whether any hash of each run is shown to be of examples."""
     return all(
-        any(event.evidence != "inputs" for event in run.evaluation) for each in experiments for run in completed(each)
+        any(event.evidence != "inputs" for event in run.evaluation)
+        for each in experiments
+        for run in select_completed(each)
     )
 
 
 def _of_varied(experiment: Experiment) -> str:
     """What was seen of the data of a variant that varies the split."""
-    runs = completed(experiment)
+    runs = select_completed(experiment)
     name, n = experiment.variant, count(len(runs), "run")
     if len(runs) < 2:
         return f"{name} varies the seeds of {VARIES}; whether other examples are tested takes 2 completed runs to see."
@@ -63,7 +65,7 @@ def _of_varied(experiment: Experiment) -> str:
 
 def _hash_of(experiments: Sequence[Experiment]) -> str:
     return hash_words(
-        [event for experiment in experiments for run in completed(experiment) for event in run.evaluation]
+        [event for experiment in experiments for run in select_completed(experiment) for event in run.evaluation]
     )
 
 
@@ -77,7 +79,9 @@ def hash_words(hashes: Sequence[EvaluationData]) -> str:
 
 def _cure(experiments: Sequence[Experiment]) -> str:
     varied = {stream for experiment in experiments for stream in experiment.varied}
-    return cure(varied, [event for experiment in experiments for run in completed(experiment) for event in run.drawn])
+    return cure(
+        varied, [event for experiment in experiments for run in select_completed(experiment) for event in run.drawn]
+    )
 
 
 def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
@@ -108,7 +112,8 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
     within = [
         (experiment, label)
         for experiment, label in zip(experiments, labels, strict=True)
-        if "split" not in experiment.varied and agreement([run.evaluation for run in completed(experiment)]) == "differ"
+        if "split" not in experiment.varied
+        and agreement([run.evaluation for run in select_completed(experiment)]) == "differ"
     ]
     if within:
         names = ", ".join(label for _, label in within)

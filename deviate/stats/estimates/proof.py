@@ -19,7 +19,7 @@ def repeatability(experiment: Experiment) -> Repeatability:
     Floats are compared by their bits, so 0.0 and -0.0 differ; NaN equals NaN, for a bit pattern of NaN says nothing. A
     metric or a step that one run lacks is a difference. Metrics of other roles, clock readings above all, never count.
     """
-    runs = completed(experiment)
+    runs = select_completed(experiment)
     names = quality_names(experiment)
     is_comparable = len(runs) > 1 and (bool(names) or weights_agreement(runs) != "not reached")
     parting = first_parting(runs, names)
@@ -35,13 +35,13 @@ def repeatability(experiment: Experiment) -> Repeatability:
     )
 
 
-def completed(experiment: Experiment) -> list[Run]:
+def select_completed(experiment: Experiment) -> list[Run]:
     return [run for run in experiment.runs if run.status == "completed"]
 
 
 def quality_names(experiment: Experiment) -> list[str]:
     """Quality metrics that at least one completed run reported, in the order of the experiment."""
-    reported = {name for run in completed(experiment) for name in run.series}
+    reported = {name for run in select_completed(experiment) for name in run.series}
     return [metric.name for metric in experiment.metrics if metric.role == "quality" and metric.name in reported]
 
 
@@ -87,7 +87,7 @@ def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
             run.evaluation
             for experiment in experiments
             if "split" not in experiment.varied
-            for run in completed(experiment)
+            for run in select_completed(experiment)
         ]
     )
 
@@ -115,10 +115,10 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     Without repeatable runs of `control`, runs with different flips that end alike are taken for absorbed: everything
     else is held, so the outcome without a flip is what several flips have in common.
     """
-    runs = completed(flipped)
+    runs = select_completed(flipped)
     names = quality_names(flipped)
     candidates = [run for run in runs if run.flips]
-    outcome = completed(control)[0] if control is not None and repeatability(control).is_equal else None
+    outcome = select_completed(control)[0] if control is not None and repeatability(control).is_equal else None
     if outcome is not None:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
         agreements = {run.replicate: weights_agreement([run, outcome]) for run in alike}

@@ -47,10 +47,10 @@ def interquartile_mean_interval(
     if reason := strata_refusal(VERDICT_RUNS, *tasks):
         return reason
     strata = [np.sort(values) for values in _strata(tasks)]
-    drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in resampled(strata, rng, n_resamples)]
+    drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in draw_resamples(strata, rng, n_resamples)]
     estimate = float(_middle_mean(np.concatenate(strata)[None])[0])
     sizes = [len(stratum) for stratum in strata]
-    return _widened(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
+    return _widen(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
 
 
 def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
@@ -67,12 +67,12 @@ def intervals(
     """Stratified bootstrap intervals of `estimates`, all from the same resamples."""
     if reason := strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
-    drawn = [_aggregates(parts, optimum) for parts in resampled(tasks, rng, n_resamples)]
+    drawn = [_aggregates(parts, optimum) for parts in draw_resamples(tasks, rng, n_resamples)]
     sizes, points = [len(task) for task in tasks], estimates(tasks, optimum)
     # A median is the mean of one task or two, of whose runs alone its error is known.
     df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in points}
     return {
-        name: _widened(np.concatenate([chunk[name] for chunk in drawn]), points[name], confidence, min(sizes), df[name])
+        name: _widen(np.concatenate([chunk[name] for chunk in drawn]), points[name], confidence, min(sizes), df[name])
         for name in points
     }
 
@@ -147,7 +147,7 @@ def profile_band(
     return tuple(ends[index] for index in where.ravel())
 
 
-def resampled(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
+def draw_resamples(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
     """Per stratum an array (resamples, runs), runs drawn with replacement within it, some resamples at a time."""
     size = max(1, CHUNK // sum(len(stratum) for stratum in strata))
     for begin in range(0, n_resamples, size):
@@ -167,7 +167,7 @@ def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
     return None
 
 
-def _widened(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
+def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
     """Percentile interval whose ends are as much farther from the estimate as few runs ask for.
 
     Source: Hesterberg (2015), the expanded percentile interval.

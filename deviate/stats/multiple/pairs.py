@@ -53,7 +53,7 @@ def compare_all(
     ]
     compared = [
         [
-            at.applied(
+            at.apply(
                 with_outcomes(
                     compare_descriptions(
                         before,
@@ -80,7 +80,9 @@ def compare_all(
     for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
         looked = headline.note if (headline := _headline(settled)) is not None else ""
-        comparisons = tuple(_contended(_remarked(at.judged(comparison), looked), contended) for comparison in settled)
+        comparisons = tuple(
+            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in settled
+        )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
@@ -131,13 +133,13 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
 
 
-def _remarked(comparison: Comparison, remark: str) -> Comparison:
+def _without_remark(comparison: Comparison, remark: str) -> Comparison:
     """The comparison without a remark that its primary metric makes already."""
     is_told = bool(remark) and not comparison.metric.is_primary
     return replace(comparison, note="") if is_told else comparison
 
 
-def _contended(comparison: Comparison, note: str) -> Comparison:
+def _add_contention(comparison: Comparison, note: str) -> Comparison:
     if comparison.metric.role != "time":
         return comparison
     return replace(comparison, note="; ".join(filter(None, (note, comparison.note))))

@@ -37,7 +37,7 @@ class _Task:
     is_lower_better: bool
     scores: tuple[np.ndarray, ...]
 
-    def oriented(self) -> tuple[np.ndarray, ...]:
+    def orient(self) -> tuple[np.ndarray, ...]:
         return tuple(-score if self.is_lower_better else score for score in self.scores)
 
 
@@ -69,8 +69,8 @@ def compare_tasks(
     """
     if not tasks:
         return None
-    matched, notes = _gathered(described, names, tuple(dict.fromkeys(tasks)), matches)
-    scale, left_out = _scaled(matched)
+    matched, notes = _gather(described, names, tuple(dict.fromkeys(tasks)), matches)
+    scale, left_out = _scale_tasks(matched)
     notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
     if len(matched) < MIN_TASKS or len(described) < 2:
         few = count(len(matched), "task") if len(matched) < MIN_TASKS else count(len(described), "experiment")
@@ -80,7 +80,7 @@ def compare_tasks(
         reason = Unavailable("all scores are equal on every task")
         return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
     notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(scale) else []
-    means = [[moments(task.oriented()[side].tolist()).mean for task in matched] for side in range(len(described))]
+    means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
     if barred:
@@ -93,7 +93,7 @@ def compare_tasks(
         _aggregate(name, side, scale, ranks, thresholds, confidence, generators[side], n_resamples)
         for side, name in enumerate(names)
     )
-    tested = _ranked(names, means, ranks, confidence, rng)
+    tested = _rank_tasks(names, means, ranks, confidence, rng)
     findings = TaskFindings(
         tasks=tuple(task.name for task in matched),
         n=tuple(tuple(len(task.scores[side]) for task in matched) for side in range(len(described))),
@@ -118,7 +118,7 @@ class _Ranked:
     posthoc: tuple[Contrast, ...]
 
 
-def _gathered(
+def _gather(
     described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
 ) -> tuple[list[_Task], list[str]]:
     """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
@@ -142,7 +142,7 @@ def _gathered(
     return gathered, notes
 
 
-def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
+def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
     """Scores per experiment and task on one scale, and the tasks that have none because all their scores are equal."""
     if not tasks:
         return _Scale("no task", 1.0, ((),)), []
@@ -156,7 +156,7 @@ def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
             return _Scale(f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores), []
     scaled, left_out = [], []
     for task in tasks:
-        oriented = task.oriented()
+        oriented = task.orient()
         lowest, highest = (
             min(float(scores.min()) for scores in oriented),
             max(float(scores.max()) for scores in oriented),
@@ -212,7 +212,7 @@ def _aggregate(
     )
 
 
-def _ranked(
+def _rank_tasks(
     names: Sequence[str],
     means: Sequence[Sequence[float]],
     ranks: tuple[float, ...] | Unavailable,
@@ -246,7 +246,7 @@ def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) ->
 
 
 def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
-    def marked(interval: Interval | Unavailable) -> Interval | Unavailable:
+    def mark_interval(interval: Interval | Unavailable) -> Interval | Unavailable:
         return interval if isinstance(interval, Unavailable) else replace(interval, note=mark)
 
     return replace(
@@ -258,11 +258,11 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
         aggregated=tuple(
             replace(
                 aggregate,
-                mean_interval=marked(aggregate.mean_interval),
-                median_interval=marked(aggregate.median_interval),
-                iqm_interval=marked(aggregate.iqm_interval),
-                gap_interval=marked(aggregate.gap_interval),
-                improvement_interval=marked(aggregate.improvement_interval),
+                mean_interval=mark_interval(aggregate.mean_interval),
+                median_interval=mark_interval(aggregate.median_interval),
+                iqm_interval=mark_interval(aggregate.iqm_interval),
+                gap_interval=mark_interval(aggregate.gap_interval),
+                improvement_interval=mark_interval(aggregate.improvement_interval),
             )
             for aggregate in findings.aggregated
         ),

@@ -103,7 +103,7 @@ def products(first: Matrix, second: Matrix) -> Matrix:
     return sums
 
 
-def mirrored(matrix: Matrix) -> Matrix:
+def mirror(matrix: Matrix) -> Matrix:
     """The upper triangle on both sides of a diagonal of 0."""
     upper = np.triu(matrix, 1)
     whole: Matrix = upper + upper.T

@@ -37,7 +37,7 @@ def expected_largest_sd(rows: Sequence[ClassStability]) -> Estimate:
 
     Scores are taken as normal, classes as independent of each other.
     """
-    return _expected(rows, mean_largest_sd)
+    return _expect(rows, mean_largest_sd)
 
 
 def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
@@ -45,7 +45,7 @@ def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
 
     Scores are taken as normal, classes as independent of each other.
     """
-    expected = _expected(rows, mean_largest_range)
+    expected = _expect(rows, mean_largest_range)
     return TOO_WIDE if not isinstance(expected, Unavailable) and expected > 1 else expected
 
 
@@ -67,7 +67,7 @@ def equal_spreads(rows: Sequence[ClassStability]) -> list[float] | Unavailable:
     return [math.sqrt(multiple) * unit for _, unit in pairs]
 
 
-def _expected(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[float], int], float]) -> Estimate:
+def _expect(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[float], int], float]) -> Estimate:
     if not rows:
         return Unavailable("no class")
     if len(rows[0].accuracies) < 2:

@@ -36,7 +36,7 @@ class Classified:
         return None if self.labels is None or self.truth is None else self.labels == self.truth
 
 
-def classified(captured: CapturedSet) -> Classified:
+def classify(captured: CapturedSet) -> Classified:
     """A captured set with its true classes, where they are such."""
     if captured.labels is None or captured.kind == "values":
         return Classified(None, None, captured.outputs, captured.kind, None)

@@ -47,7 +47,7 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
     # In the order in which they are wanted, for a series is read from disk only when it is looked at.
-    wanted = _wanted(experiment.metrics, metric)
+    wanted = _order_metrics(experiment.metrics, metric)
     chosen = next((metric for metric in wanted if _is_curve(runs, metric.name)), None)
     if chosen is None:
         return None
@@ -77,7 +77,7 @@ def _criteria(name: str) -> tuple[tuple[str, Criterion], ...]:
     return (
         (f"best {name}", _best),
         (f"within {100 * TOLERANCE:g}% of the best {name}", _near_best),
-        (f"{name} not better for {PATIENCE} values", _stalled),
+        (f"{name} not better for {PATIENCE} values", _find_stall),
     )
 
 
@@ -92,7 +92,7 @@ def _near_best(values: Floats) -> int | None:
     return int(np.flatnonzero(values >= values[best] - TOLERANCE * abs(values[best]))[0])
 
 
-def _stalled(values: Floats) -> int | None:
+def _find_stall(values: Floats) -> int | None:
     """Source: Prechelt (1998), stopping after successive checks without gain, as `EarlyStopping(patience=5)` has it."""
     best, since = None, 0
     for index, value in enumerate(values.tolist()):
@@ -105,7 +105,7 @@ def _stalled(values: Floats) -> int | None:
     return None
 
 
-def _wanted(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
+def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
     """The metric that was named, the primary one, accuracies, others with a direction, and those without."""
     primary = find_primary(metrics)[0]
 

@@ -14,7 +14,7 @@ from deviate.stats.stability.blocks import (
     Floats,
     Labels,
     Matrix,
-    mirrored,
+    mirror,
     on_threads,
     pieces,
 )
@@ -67,7 +67,7 @@ def _deltas(values: Matrix, usable: Bools) -> Matrix:
     """From values of ensembles, those of members on the diagonal; only the upper triangle is looked at."""
     alone = np.diagonal(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        deltas = mirrored(values - (alone[:, None] + alone) / 2)
+        deltas = mirror(values - (alone[:, None] + alone) / 2)
     deltas[~usable] = deltas[:, ~usable] = np.nan
     return deltas
 

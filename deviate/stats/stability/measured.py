@@ -32,7 +32,7 @@ class Measured:
     loss_gains: Matrix | None
 
 
-def measured(answers: Classified) -> Measured:
+def measure_all(answers: Classified) -> Measured:
     """Everything that the outputs and the truth of a set give."""
     gains, loss_gains = None, None
     if answers.outputs is not None and answers.truth is not None:

@@ -23,7 +23,7 @@ from deviate.stats.stability.blocks import (
     among,
     finite_runs,
     mark_identical,
-    mirrored,
+    mirror,
     on_threads,
     pieces,
     products,
@@ -110,7 +110,7 @@ def linear_cka(outputs: Floats) -> Matrix:
             first, second = (_is_of_run(columns, n_runs, n_classes) for columns in (rows, tile))
             part = first @ _products(centred, rows, tile) ** 2 @ second.T
             cross += part if rows == tile else part + part.T
-    return among(usable, _normalised(cross, columns))
+    return among(usable, _normalise(cross, columns))
 
 
 def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
@@ -138,12 +138,12 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
     if len(near):
         squared[near[:, 0], near[:, 1]] = 0.0
         for layer in layers.values():
-            for numbers in _scaled(_flat(layer, 1), exponents, usable):
+            for numbers in _scale_pieces(_flat(layer, 1), exponents, usable):
                 units = numbers / lengths[:, None]
                 for i, j in near:
                     apart = units[i] - units[j]
                     squared[i, j] += apart @ apart
-    return among(usable, np.sqrt(mirrored(squared)[np.ix_(usable, usable)]))
+    return among(usable, np.sqrt(mirror(squared)[np.ix_(usable, usable)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,12 +162,12 @@ def _own(layer: Floats) -> _Own:
     exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
     exponents[largest == 0] = -1022
     sums = np.zeros((len(layer), len(layer)))
-    for numbers in _scaled(layer, exponents, usable):
+    for numbers in _scale_pieces(layer, exponents, usable):
         sums += products(numbers, numbers)
     return _Own(largest, exponents, sums)
 
 
-def _scaled(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
+def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
     """Piece by piece in float64, divided by powers of two, so that no square leaves the range of floats."""
     scales = np.ldexp(1.0, -exponents)[:, None]
     for piece in pieces(layer.shape[1], PIECE_BYTES // max(1, 8 * len(layer))):
@@ -194,7 +194,7 @@ def _correlations(flat: npt.NDArray[Any]) -> Matrix:
     for piece in pieces(rows.shape[1], PIECE_BYTES // max(1, 8 * len(rows))):
         numbers = centred.piece(piece)[:, 0]
         sums += products(numbers, numbers)
-    return among(usable, _normalised(sums, rows))
+    return among(usable, _normalise(sums, rows))
 
 
 def _products(centred: Centred, rows: slice, columns: slice) -> Matrix:
@@ -221,11 +221,11 @@ def _columns(centred: Centred, piece: slice, columns: slice) -> Matrix:
     return block.reshape(-1, block.shape[2])[begin : begin + columns.stop - columns.start]
 
 
-def _normalised(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
+def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
     """Products over the roots of those of each run with itself; NaN for runs whose own is 0."""
     norms = np.sqrt(np.diagonal(sums))
     norms[norms == 0] = np.nan
-    alike = mirrored(np.clip(sums / (norms * norms[:, None]), -1.0, 1.0))
+    alike = mirror(np.clip(sums / (norms * norms[:, None]), -1.0, 1.0))
     np.fill_diagonal(alike, norms / norms)
     mark_identical(alike, runs)
     return alike

@@ -10,10 +10,10 @@ from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, U
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.estimates.sample import count
 from deviate.stats.published import variability_reduction
-from deviate.stats.stability.classified import classified
+from deviate.stats.stability.classified import classify
 from deviate.stats.stability.figures import jackknife, sd_measure
 from deviate.stats.stability.jackknife import over_pairs
-from deviate.stats.stability.measured import Measured, measured, variability
+from deviate.stats.stability.measured import Measured, measure_all, variability
 
 COPIES = {
     "flip": 1,
@@ -52,7 +52,7 @@ def reductions(
         rows.append(reduction(base, other, name, _n_members(name), confidence, single))
     for name in (base.name, *(other.name for other in rest)):
         latest = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
-        snapshots = _averaged(latest)
+        snapshots = _average_steps(latest)
         if snapshots is None:
             continue
         augmentation = name.removeprefix(base.name).removeprefix("+")
@@ -81,16 +81,16 @@ def reduction(
     Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
     """
     replicates = [replicate for replicate in base.replicates if replicate in other.replicates]
-    averaged = measured(classified(_of_runs(other, replicates)))
+    averaged = measure_all(classify(_of_runs(other, replicates)))
     if single is None or len(replicates) < len(base.replicates):
-        single = measured(classified(_of_runs(base, replicates)))
+        single = measure_all(classify(_of_runs(base, replicates)))
     runs = np.arange(len(replicates))
-    value, interval = _reduced(single, averaged, runs), _interval(single, averaged, runs, confidence)
+    value, interval = _reduction(single, averaged, runs), _interval(single, averaged, runs, confidence)
     measures = _measures(averaged, confidence)
     return Reduction(name, n_members, averaged.accuracies, measures, value, interval)
 
 
-def _reduced(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
+def _reduction(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
     """As a share, of these runs alone."""
     before, after = variability(single, runs), variability(averaged, runs)
     if isinstance(before, Unavailable):
@@ -104,12 +104,12 @@ def _reduced(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Es
 def _interval(
     single: Measured, averaged: Measured, runs: NDArray[np.intp], confidence: float
 ) -> Interval | Unavailable:
-    value = _reduced(single, averaged, runs)
+    value = _reduction(single, averaged, runs)
     if isinstance(value, Unavailable):
         return value
     if len(runs) < VERDICT_RUNS:
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {len(runs)}")
-    without = [_reduced(single, averaged, np.delete(runs, run)) for run in runs]
+    without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
     shares = [share for share in without if not isinstance(share, Unavailable)]
     if len(shares) < len(without):
         return Unavailable("without one of the runs the single models do not vary")
@@ -151,7 +151,7 @@ def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
     )
 
 
-def _averaged(sets: Sequence[CapturedSet]) -> CapturedSet | None:
+def _average_steps(sets: Sequence[CapturedSet]) -> CapturedSet | None:
     """Mean of the outputs at several steps, of sets that hold the same examples of the same runs in one order."""
     if len(sets) < 2:
         return None

@@ -9,12 +9,12 @@ from deviate.model import Captured, CapturedSet, Estimate, Measure, SetStability
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.stability.calibration import calibration_errors
 from deviate.stats.stability.classes import class_table, expected_largest_range, expected_largest_sd
-from deviate.stats.stability.classified import Classified, classified
+from deviate.stats.stability.classified import Classified, classify
 from deviate.stats.stability.figures import NO_TRUTH, mean_measure, mean_of, sampling_sd, sd_measure, sd_of
 from deviate.stats.stability.flips import Counts, alike, least_stable, majority_agreement, unstable_share
 from deviate.stats.stability.groups import group_table
 from deviate.stats.stability.jackknife import over_pairs
-from deviate.stats.stability.measured import Measured, measured
+from deviate.stats.stability.measured import Measured, measure_all
 from deviate.stats.stability.pairwise import disagreement, linear_cka, spearman
 from deviate.stats.stability.reductions import reductions
 
@@ -43,8 +43,8 @@ def set_stability(
     """
     if not len(item.positions):
         return _empty(item, index)
-    classes = classified(item)
-    single = measured(classes)
+    classes = classify(item)
+    single = measure_all(classes)
     n_alike = None if classes.labels is None else alike(classes.labels)
     scores, losses = single.accuracies, single.cross_entropies
     notes = [*item.notes, *classes.notes]
@@ -152,7 +152,7 @@ def _steps(
 
 
 def _churn(captured_set: CapturedSet, confidence: float) -> Measure:
-    labels = classified(captured_set).labels
+    labels = classify(captured_set).labels
     if labels is None:
         return Measure("churn", NO_CLASSES, NO_CLASSES)
     return over_pairs("churn", disagreement(labels), confidence)

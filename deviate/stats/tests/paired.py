@@ -28,7 +28,7 @@ MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
 
 
-def paired(
+def compare_pairs(
     baseline: Description, candidate: Description, *, rng: np.random.Generator, confidence: float = 0.95
 ) -> Paired:
     """Everything that is said of two descriptions as pairs."""
@@ -65,7 +65,7 @@ def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, .
     return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
 
 
-def partnered(baseline: Experiment, candidate: Experiment) -> Experiment:
+def match_partners(baseline: Experiment, candidate: Experiment) -> Experiment:
     """The candidate with its runs numbered as the baseline's runs of the same seeds; what has no partner comes last.
 
     Runs of deviate have the same seeds where they have the same replicate. Imported ones are numbered in the order they
@@ -141,7 +141,7 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     gaps = np.array([after - before for before, after in zip(baseline, candidate, strict=True)])
     finest = 2 * resolution([*baseline, *candidate])
     signs = np.where(np.abs(gaps) < finest, 0.0, np.sign(gaps))
-    sizes = _levelled(np.abs(gaps[signs != 0]), finest)
+    sizes = _level_sizes(np.abs(gaps[signs != 0]), finest)
     signs = signs[signs != 0]
     n_zeros = len(gaps) - len(signs)
     if not len(signs):
@@ -227,8 +227,8 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
             sentence = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
             have = "have" if len(replicates) > 1 else "has"
             warnings.append(
-                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: {sentence} "
-                f"{have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
+                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: "
+                f"{sentence} {have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
             )
         warnings += costs
     return warnings
@@ -241,7 +241,7 @@ def _units(values: Values) -> np.ndarray:
     return deviations / float(np.linalg.norm(deviations))
 
 
-def _levelled(sizes: np.ndarray, finest: float) -> np.ndarray:
+def _level_sizes(sizes: np.ndarray, finest: float) -> np.ndarray:
     """Sizes as whole levels, the same one for those that no more than rounding tells apart."""
     order = np.argsort(sizes)
     levels = np.empty(len(sizes))

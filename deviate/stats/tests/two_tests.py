@@ -225,7 +225,7 @@ class _Runs:
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
         least = np.maximum(t - self.rounding * np.maximum(1.0, t), 0.0)
-        needed, beyond_a, beyond_total = _studentized(n_a, n_b, least)
+        needed, beyond_a, beyond_total = _studentize(n_a, n_b, least)
         above, below = (np.zeros(len(t), dtype=np.int64) for _ in range(2))
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
@@ -306,7 +306,7 @@ class _Runs:
         def p_at(distance: float) -> float:
             shift = direction * distance
             t = distance / se
-            needed, beyond_a, beyond_total = _studentized(n_a, n_b, np.array([t - rounding * max(1.0, t)]))
+            needed, beyond_a, beyond_total = _studentize(n_a, n_b, np.array([t - rounding * max(1.0, t)]))
             side_sums = sums - shift * moved
             side_squares = squares - 2 * shift * crossed + shift**2 * spread
             whole = total + shift**2 * n_a * n_b / (n_a + n_b)
@@ -379,7 +379,7 @@ def _t_tail(t: Vector, df: Vector, side: Side) -> Vector:
     return np.asarray(special.stdtr(df, -t if side == "above" else t), dtype=np.float64)
 
 
-def _studentized(n_a: int, n_b: int, least: Vector) -> tuple[Vector, Vector, Vector]:
+def _studentize(n_a: int, n_b: int, least: Vector) -> tuple[Vector, Vector, Vector]:
     """Coefficients of |t*| >= least without a division, for scores whose total is 0.
 
     With the sum s and the sum of squares q of one side, and Q of all, t* has the numerator s (1/n_a + 1/n_b) and the
