@@ -8,7 +8,7 @@ it would have been: a cell, a figure, a section.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from deviate.report.numbers import Piece, Pieces, text_of
 from deviate.report.plots import Plot
@@ -18,6 +18,7 @@ LONGEST_NUMBER = 40
 NOTHING = "—"
 """What stands for an absent cell in a table whose reasons are footnotes."""
 
+T = TypeVar("T")
 Tone = Literal["good", "bad", "neutral"]
 
 
@@ -130,12 +131,18 @@ class Table:
     footnotes: tuple[str, ...] = ()
 
 
+def quantities(caption: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
+    """A row per quantity with how it was computed, a column per experiment."""
+    return Table(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with the sentences below it."""
+    """A figure with the sentences below it, its title before them where it is not part of them."""
 
     plot: Plot
     caption: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,30 +223,80 @@ class Answer:
     points: tuple[Point, ...]
 
 
-Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark
-"""What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Labelled pieces below each other."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is folded away under its name."""
+
+    name: str
+    blocks: "tuple[Block, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document; `key` is its anchor."""
+    """A part of a document, or of another section.
+
+    Attributes:
+        key: its anchor.
+        is_folded: all but its first sentence is folded away.
+    """
 
     key: str
     heading: str
-    blocks: tuple[Block, ...]
+    blocks: "tuple[Block, ...]"
+    is_folded: bool = False
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """The blocks of one kind."""
+        return tuple(block for block in self.blocks if isinstance(block, kind))
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why there is nothing to show; empty where there is."""
-        return tuple(it.reason for it in self.blocks if isinstance(it, Absent))
+        return tuple(block.reason for block in self.of(Absent))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.of(str)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(it for it in self.blocks if isinstance(it, Table))
+        return self.of(Table)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        return tuple(it for it in self.blocks if isinstance(it, Figure))
+        return self.of(Figure)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(fact for block in self.of(Facts) for fact in block.facts)
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        return self.of(Fold)
+
+    @property
+    def exhibits(self) -> "tuple[Block, ...]":
+        """Figures and tables."""
+        return tuple(block for block in self.blocks if isinstance(block, Figure | Table))
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        return tuple(text for block in self.of(Items) if block.kind == "footnotes" for text in block.sentences)
+
+    @property
+    def parts(self) -> "tuple[Section, ...]":
+        return self.of(Section)
+
+
+Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark | Facts | Fold | Section
+"""What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
 
 
 @dataclass(frozen=True, slots=True)

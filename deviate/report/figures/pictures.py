@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from deviate.report.document import Figure
 from deviate.report.form_registry import COLUMN_IN
-from deviate.report.plots import BreakdownPlot, MatrixPlot, Plot, StepsPlot
+from deviate.report.plots import MatrixPlot, Plot, StepsPlot, SurvivalPlot
 from deviate.report.view import View
 
 LONGEST_NAME = 48
@@ -117,21 +118,20 @@ def _plots(view: View) -> Iterator[tuple[str, Plot]]:
 
 def _of_stability(view: View) -> Iterator[tuple[str, Plot]]:
     """How alike runs are, on evaluation sets, their classes, and in their weights."""
-    for part in (*view.stability.parts, *view.stability.classes):
-        for plot in (*part.plots, *(plot for fold in part.folds for plot in fold.plots)):
-            name = slug(plot.title.partition(":")[0])
-            yield name if isinstance(plot, BreakdownPlot) else f"{KINDS[type(plot)]}-{name}", plot
+    for part in (*view.stability.parts, *view.classes.parts):
+        folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
+        for figure in (*part.figures, *folded):
+            name, kind = slug(figure.plot.title.partition(":")[0]), KINDS.get(type(figure.plot))
+            yield f"{kind}-{name}" if kind else name, figure.plot
 
 
 def _of_outcomes(view: View) -> Iterator[tuple[str, Plot]]:
     """What became of the runs, and what more of them could see."""
-    for plot in view.outcomes.survival if view.outcomes is not None else ():
-        yield f"survival-{slug(plot.title.partition(':')[0])}", plot
-    for band in view.outcomes.differences if view.outcomes is not None else ():
-        yield f"difference-{slug(band.title)}", band
-    for section in view.breakdowns.sections:
-        if section.plot is not None:
-            yield f"classes-{slug(section.heading)}", section.plot
-    for part in view.planning.parts:
-        if part.plot is not None:
-            yield f"planning-{slug(part.heading)}", part.plot
+    for figure in view.outcomes.figures:
+        plot = figure.plot
+        is_survival = isinstance(plot, SurvivalPlot)
+        title = plot.title.partition(":")[0] if is_survival else plot.title
+        yield f"{'survival' if is_survival else 'difference'}-{slug(title)}", plot
+    for kind, section in (("classes", view.breakdowns), ("planning", view.planning)):
+        for part in section.parts:
+            yield from ((f"{kind}-{slug(part.heading)}", figure.plot) for figure in part.figures)

@@ -164,9 +164,9 @@ def _document(view: View, table: Table, n_shown: int) -> str:
 
 def _stability(view: View) -> list[str]:
     """What a reader needs first, then the measures, folded; footnotes are left to the page."""
-    if not view.stability.lines:
+    if not view.stability_lines:
         return []
-    blocks = [f"**Stability**\n\n{_list(view.stability.lines)}"]
+    blocks = [f"**Stability**\n\n{_list(view.stability_lines)}"]
     findings, labels = view.findings, [it.label for it in view.experiments]
     for name, layouts in (
         ("Measures of stability", stability_tables(findings, labels)),

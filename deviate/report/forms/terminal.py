@@ -74,10 +74,10 @@ def render_terminal(view: View, surface: Medium) -> str:
     if view.no_verdict and view.candidates:
         lines += [*filled(view.no_verdict, width, "  "), ""]
     lines += _together(view, width)
-    if view.stability.lines:
-        lines += [*_told("Stability", view.stability.lines, width), ""]
-    if view.outcomes is not None and view.outcomes.lines:
-        lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
+    if view.stability_lines:
+        lines += [*_told("Stability", view.stability_lines, width), ""]
+    if view.outcome_lines:
+        lines += [*_told("Outcomes", view.outcome_lines, width), ""]
     lines += _others(view, width)
     lines += _failures(view, surface, width)
     for warning in view.warnings:

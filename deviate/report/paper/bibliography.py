@@ -19,6 +19,7 @@ from deviate.model import (
 )
 from deviate.report.paper.works import WORKS, Work
 from deviate.report.parts.noise import is_study
+from deviate.report.parts.outcomes import has_failures
 from deviate.report.view import View
 
 HEAD = """% What to cite for the figures of this report; what it did not use is left out.
@@ -67,8 +68,8 @@ def _keys(view: View) -> Iterator[str]:
             yield from _of_comparison(comparison)
         if "Holm" in pair.family and _is_there(*(it.p_adjusted for it in pair.comparisons)):
             yield "holm1979"
-    if view.outcomes is not None:
-        yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
+    if view.outcomes.tables:
+        yield from _of_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
     yield from _of_noise(findings)
     yield from _of_stability(findings)

@@ -70,7 +70,7 @@ def _answers(view: View) -> Iterator[tuple[str, list[str]]]:
     yield "How were they computed, and what is assumed?", list(_method(findings, descriptions))
     if findings.pairs:
         yield "How were differences tested?", list(_tests(findings))
-    if view.stability.lines:
+    if view.stability_lines:
         yield "How far do runs agree beyond their scores?", list(_stability(view))
     yield "On what hardware, and for how long?", list(_compute(named))
     yield "What do they not cover?", [escape(it) for it in (*view.limits, *view.warnings)]
@@ -214,9 +214,9 @@ def _tests(findings: Findings) -> Iterator[str]:
 
 def _stability(view: View) -> Iterator[str]:
     """Predictions, classes and groups, as far as they were kept."""
-    yield from (escape(it) for it in view.stability.lines)
-    yield from (escape(it) for it in (*view.stability.footnotes, *view.stability.class_footnotes))
-    missing = (view.stability.no_classes, view.stability.no_groups)
+    yield from (escape(it) for it in view.stability_lines)
+    yield from (escape(it) for it in (*view.stability.footnotes, *view.classes.footnotes))
+    missing = view.classes.reasons
     yield from (f"Not known: {escape(it[:1].lower() + it[1:])}" for it in missing if it)
 
 

@@ -5,21 +5,21 @@ from functools import reduce
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
-from deviate.report.data.tables import data_view
+from deviate.report.data.tables import data_section
 from deviate.report.document import Fact, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
-from deviate.report.parts.breakdowns import breakdowns_view
+from deviate.report.parts.breakdowns import breakdown_section
 from deviate.report.parts.changes import changes_view
 from deviate.report.parts.compare import verdict_view
 from deviate.report.parts.describe import range_line, summary_line
-from deviate.report.parts.divergence import divergence_view
+from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_views
 from deviate.report.parts.multi_comparison import many_views
 from deviate.report.parts.noise import is_study, no_noise, noise_view
-from deviate.report.parts.outcomes import no_outcomes, outcome_view
-from deviate.report.parts.planning import planning_view
-from deviate.report.parts.stability import stability_view
+from deviate.report.parts.outcomes import outcome_lines, outcome_section
+from deviate.report.parts.planning import planning_section
+from deviate.report.parts.stability import brief_lines, class_section, stability_section
 from deviate.report.parts.tasks import task_view
 from deviate.report.view import ExperimentSummary, SummaryLine, VerdictView, View
 
@@ -38,7 +38,7 @@ def build_view(findings: Findings) -> View:
     noise = noise_view(findings)
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
-    outcomes, tasks = outcome_view(findings, labels), task_view(findings, labels)
+    tasks = task_view(findings, labels)
     order = _orders(findings)
     failed = [
         row for it, label in zip(experiments, labels, strict=True) for row in provenance.failures(it.experiment, label)
@@ -71,18 +71,20 @@ def build_view(findings: Findings) -> View:
         folded_metrics=counted(n_folded, "more metric") if (n_folded := sum(it.is_folded for it in metrics)) else "",
         many=many_views(findings, labels),
         tasks=tasks,
-        outcomes=outcomes,
-        no_outcomes="" if outcomes else no_outcomes(findings),
+        outcomes=outcome_section(findings, labels),
+        outcome_lines=tuple(outcome_lines(findings, labels)),
         noise=noise,
         no_noise=no_noise(findings),
         footnotes=caveats.footnotes(findings),
         failures=tuple(failed),
         no_failures="" if failed else "Every run on record completed.",
-        divergence=divergence_view(findings),
-        stability=stability_view(findings, labels),
-        breakdowns=breakdowns_view(findings, labels),
-        planning=planning_view(findings, labels),
-        data=data_view(findings),
+        divergence=divergence_section(findings),
+        stability=stability_section(findings, labels),
+        stability_lines=brief_lines(findings, labels),
+        classes=class_section(findings, labels),
+        breakdowns=breakdown_section(findings, labels),
+        planning=planning_section(findings, labels),
+        data=data_section(findings),
         provenance=tuple(
             provenance.provenance(it, label, changes_view(it, recorded[:index], labels))
             for index, (it, label) in enumerate(zip(recorded, labels, strict=True))

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
-from deviate.report.document import Absent, Row, cell
+from deviate.report.document import Absent, Block, Code, Items, Row, Section, Table, cell
 from deviate.report.format import clean, counted, name_text, replicates
 from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
 from deviate.report.view import ProofRow
-from deviate.report.view.divergence import DivergenceView
 
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
@@ -19,10 +18,10 @@ ADVICE = (
     "Runs with everything held part here. This makes two more, and finds the update, the operation and the line of the "
     "program at which they part:"
 )
-HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
+COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "values", "final weights")
 
 
-def divergence_view(findings: Findings) -> DivergenceView:
+def divergence_section(findings: Findings) -> Section:
     """The proofs of repeatability of one experiment, with where each variant parts."""
     experiments = [it.experiment for it in findings.experiments]
     proofs = findings.noise.repeatability if findings.noise else ()
@@ -33,15 +32,15 @@ def divergence_view(findings: Findings) -> DivergenceView:
         for proof, it in zip(proofs, experiments, strict=False)
         if proof.variant == CONTROL and proof.is_equal is False and it.command
     ]
-    return DivergenceView(
-        no_divergence=_no_divergence(proofs, experiments, is_comparison=bool(findings.pairs)),
-        sentences=tuple(_sentence(proof) for proof in proofs if proof.parting is not None),
-        caption="Where the runs of a variant differ first",
-        headers=HEADERS,
-        rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
-        advice=ADVICE if broken else "",
-        commands=tuple(dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)),
-    )
+    sentences = tuple(_sentence(proof) for proof in proofs if proof.parting is not None)
+    commands = dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)
+    rows = tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False))
+    why = _no_divergence(proofs, experiments, is_comparison=bool(findings.pairs))
+    blocks: list[Block] = [Absent(why)] if why else []
+    blocks += [Items(sentences)] if sentences else []
+    blocks += [ADVICE, *map(Code, commands)] if commands else []
+    blocks += [Table("Where the runs of a variant differ first", COLUMNS, rows)] if rows else []
+    return Section("divergence", "First divergence", tuple(blocks))
 
 
 def proof_row(proof: Repeatability) -> ProofRow:

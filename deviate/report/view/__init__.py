@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from deviate.report.view.metrics import ExperimentSummary as ExperimentSummary
     from deviate.report.view.metrics import MetricView as MetricView
     from deviate.report.view.metrics import OverviewComparison as OverviewComparison
-    from deviate.report.view.metrics import QuantityRow as QuantityRow
     from deviate.report.view.metrics import SummaryLine as SummaryLine
     from deviate.report.view.metrics import VerdictView as VerdictView
     from deviate.report.view.noise import NoiseRowView as NoiseRowView
@@ -44,7 +43,6 @@ load_on_first_use(
             "ExperimentSummary",
             "MetricView",
             "OverviewComparison",
-            "QuantityRow",
             "SummaryLine",
             "VerdictView",
         ),

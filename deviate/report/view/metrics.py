@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.document import Entry, Tone
+from deviate.report.document import Entry, Row, Tone
 from deviate.report.plots import CurvePlot, EstimationPlot
 
 
@@ -34,20 +34,6 @@ class DescriptionRow:
     experiment: str
     cells: tuple[Entry, ...]
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuantityRow:
-    """One quantity of a comparison: its name, how it is computed, and a cell per candidate, or per experiment.
-
-    Attributes:
-        group: what rows that follow each other have in common; empty for the verdict.
-    """
-
-    label: str
-    method: str
-    cells: tuple[Entry, ...]
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +79,8 @@ class MetricView:
     description_headers: tuple[str, ...]
     descriptions: tuple[DescriptionRow, ...]
     shape_experiments: tuple[str, ...]
-    shape: tuple[QuantityRow, ...]
-    quantities: tuple[QuantityRow, ...]
+    shape: tuple[Row, ...]
+    quantities: tuple[Row, ...]
     no_comparison: str
     estimation: EstimationPlot | None
     no_estimation: str

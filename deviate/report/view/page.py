@@ -3,17 +3,11 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
-from deviate.report.document import Fact
-from deviate.report.view.breakdowns import BreakdownsView
-from deviate.report.view.data import DataView
-from deviate.report.view.divergence import DivergenceView
+from deviate.report.document import Fact, Section
 from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
 from deviate.report.view.noise import NoiseView
-from deviate.report.view.outcomes import OutcomeView
-from deviate.report.view.planning import PlanningView
 from deviate.report.view.runs import FailureView, Provenance
-from deviate.report.view.stability import StabilityView
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +23,7 @@ class View:
         overview_caption, cv_head: of the table of all metrics.
         limits: what this report does not show.
         many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
-        outcomes: failures, time to targets, curves compared; None where `no_outcomes` says why.
+        outcome_lines: failures, time to targets, curves compared, for a terminal.
         no_noise: why there is nothing on sources of spread; empty where `noise` is there.
     """
 
@@ -52,18 +46,20 @@ class View:
     folded_metrics: str
     many: tuple[ManyView, ...]
     tasks: TaskView | None
-    outcomes: OutcomeView | None
-    no_outcomes: str
+    outcomes: Section
+    outcome_lines: tuple[str, ...]
     noise: NoiseView | None
     no_noise: str
     footnotes: tuple[str, ...]
     failures: tuple[FailureView, ...]
     no_failures: str
-    divergence: DivergenceView
-    stability: StabilityView
-    breakdowns: BreakdownsView
-    planning: PlanningView
-    data: DataView
+    divergence: Section
+    stability: Section
+    stability_lines: tuple[str, ...]
+    classes: Section
+    breakdowns: Section
+    planning: Section
+    data: Section
     provenance: tuple[Provenance, ...]
     analysis: tuple[Fact, ...]
     findings: Findings
