@@ -224,6 +224,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """The result in a sentence, to be pasted."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Labelled pieces below each other."""
 
@@ -244,13 +251,14 @@ class Section:
 
     Attributes:
         key: its anchor.
-        is_folded: all but its first sentence is folded away.
+        is_folded: all but its first sentence is folded away. is_primary: it is about the primary metric.
     """
 
     key: str
     heading: str
     blocks: "tuple[Block, ...]"
     is_folded: bool = False
+    is_primary: bool = False
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """The blocks of one kind."""
@@ -274,6 +282,15 @@ class Section:
         return self.of(Figure)
 
     @property
+    def items(self) -> tuple[str, ...]:
+        """Sentences of lists that are no footnotes."""
+        return tuple(text for block in self.of(Items) if block.kind != "footnotes" for text in block.sentences)
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        return tuple(block.sentence for block in self.of(Quote))
+
+    @property
     def facts(self) -> tuple[Fact, ...]:
         return tuple(fact for block in self.of(Facts) for fact in block.facts)
 
@@ -295,7 +312,7 @@ class Section:
         return self.of(Section)
 
 
-Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark | Facts | Fold | Section
+Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark | Quote | Facts | Fold | Section
 """What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
 
 

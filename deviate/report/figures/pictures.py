@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deviate.report.document import Figure
 from deviate.report.form_registry import COLUMN_IN
-from deviate.report.plots import MatrixPlot, Plot, StepsPlot, SurvivalPlot
+from deviate.report.plots import MatrixPlot, Plot, RankPlot, StepsPlot, SurvivalPlot
 from deviate.report.view import View
 
 LONGEST_NAME = 48
@@ -105,13 +105,10 @@ def _plots(view: View) -> Iterator[tuple[str, Plot]]:
     for metric in view.metrics:
         if metric.curve is not None:
             yield f"curves-{slug(metric.name)}", metric.curve
-    for table in view.noise.tables if view.noise is not None else ():
-        if table.forest is not None:
-            yield f"forest-{slug(table.name)}", table.forest
-    if view.tasks is not None and view.tasks.ranks is not None:
-        yield "ranks", view.tasks.ranks
-    if view.tasks is not None and view.tasks.profile is not None:
-        yield "profile", view.tasks.profile
+    for part in view.noise.parts:
+        yield from ((f"forest-{slug(part.heading)}", figure.plot) for figure in part.figures)
+    for figure in view.tasks.figures if view.tasks is not None else ():
+        yield "ranks" if isinstance(figure.plot, RankPlot) else "profile", figure.plot
     yield from _of_stability(view)
     yield from _of_outcomes(view)
 

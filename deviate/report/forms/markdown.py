@@ -137,7 +137,7 @@ def _document(view: View, table: Table, n_shown: int) -> str:
     blocks = [f"### {_sentence(view.title)}"]
     blocks += [_verdict(it) for it in view.verdicts]
     blocks += [_sentence(view.no_verdict)] if view.no_verdict else []
-    blocks += [_list(view.noise.statements)] if view.noise is not None and view.noise.statements else []
+    blocks += [_list(view.statements)] if view.statements else []
     blocks += [f"> {_sentence(it)}" for it in view.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []
     if others:

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.report.document import Absent, Block, Document, Section, Table, Tone
+from deviate.report.document import Absent, Block, Document, Items, Section, Table, Tone
 from deviate.report.form_registry import Medium
-from deviate.report.format import clean, shorten_middle
+from deviate.report.format import clean, counted, shorten_middle
 from deviate.report.forms.registry import document_form, renderer
 from deviate.report.forms.screen import screen
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
-from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, VerdictView, View
+from deviate.report.view import ExperimentSummary, SummaryLine, VerdictView, View
 
 NARROWEST = 40
 MOST_FAILURES = 3
-MOST_TABLES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
@@ -67,8 +66,8 @@ def render_terminal(view: View, surface: Medium) -> str:
     for experiment in view.experiments:
         lines += _experiment(experiment, columns, width)
     lines.append("")
-    if view.noise is not None:
-        lines += _noise(view.noise, width)
+    if view.noise_brief is not None:
+        lines += [*_brief(view.noise_brief, width), ""]
     for verdict in view.verdicts:
         lines += _verdict(verdict, view.scope, surface, width)
     if view.no_verdict and view.candidates:
@@ -156,26 +155,22 @@ def _verdict(verdict: VerdictView, scope: str, surface: Medium, width: int) -> l
     return [*lines, ""]
 
 
-def _noise(noise: NoiseView, width: int) -> list[str]:
-    """Control and what else the runs prove, then the primary metric over the variants, or a few where none is."""
-    if not noise.tables and not noise.statements:
-        return []
-    lines = _told("Noise", noise.statements, width)
-    shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
-    for table in shown:
-        rows = [(row.variant, *row.brief) for row in table.rows]
-        laid_out = list(tabled([table.brief_headers, *rows], width - 2, remarks=[row.remark for row in table.rows]))
-        lines += ["", *(f"  {line}" for line in laid_out)]
-        lines += [line for text in table.missing for line in filled(text, width, "  ")]
-        if not isinstance(table.excess, Absent):
-            lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
-    left = len(noise.tables) - len(shown)
-    if left > 0:
-        lines += filled(
-            f"… and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources", width, "  "
-        )
-    lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
-    return [*lines, ""]
+def _brief(section: Section, width: int) -> list[str]:
+    """Sentences beside the heading, tables below it."""
+    lines: list[str] = []
+    for block in section.blocks:
+        match block:
+            case Items():
+                lines += _told(section.heading, block.sentences, width)
+            case Section():
+                lines += _brief(block, width)
+            case Table():
+                rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
+                laid_out = tabled([block.columns, *rows], width - 2, remarks=[row.note for row in block.rows])
+                lines += ["", *(f"  {line}" for line in laid_out)]
+            case str():
+                lines += filled(block, width, "  ")
+    return lines
 
 
 def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
@@ -190,13 +185,11 @@ def _hung(text: str, width: int) -> list[str]:
 
 def _together(view: View, width: int) -> list[str]:
     """Three or more experiments in the primary metric, or a few where none is; several tasks."""
-    shown = [it for it in view.many if it.is_primary] or list(view.many[:MOST_TABLES])
-    lines = [line for table in shown for line in _told("Together", table.lines, width)]
-    left = len(view.many) - len(shown)
-    if shown and not shown[0].is_primary and left > 0:
-        told = f"… and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments"
+    lines = _told("Together", view.together, width)
+    if view.together_left:
+        told = f"… and {counted(view.together_left, 'more metric')}: see the report, All experiments"
         lines += filled(told, width, " " * 11)
-    lines += _told("Tasks", view.tasks.lines, width) if view.tasks else []
+    lines += _told("Tasks", view.task_lines, width)
     return [*lines, ""] if lines else []
 
 

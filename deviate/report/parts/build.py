@@ -15,12 +15,12 @@ from deviate.report.parts.compare import verdict_view
 from deviate.report.parts.describe import range_line, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_views
-from deviate.report.parts.multi_comparison import many_views
-from deviate.report.parts.noise import is_study, no_noise, noise_view
+from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
+from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences, statements
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.stability import brief_lines, class_section, stability_section
-from deviate.report.parts.tasks import task_view
+from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 from deviate.report.view import ExperimentSummary, SummaryLine, VerdictView, View
 
 FEW = 4
@@ -35,10 +35,9 @@ def build_view(findings: Findings) -> View:
     experiments = findings.experiments
     labels = _labels(findings)
     recorded = [item.experiment for item in experiments]
-    noise = noise_view(findings)
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
-    tasks = task_view(findings, labels)
+    tasks, level = task_section(findings, labels), confidence_text(findings.confidence)
     order = _orders(findings)
     failed = [
         row for it, label in zip(experiments, labels, strict=True) for row in provenance.failures(it.experiment, label)
@@ -55,9 +54,9 @@ def build_view(findings: Findings) -> View:
         no_verdict=_no_verdict(findings, verdicts),
         paste=(
             *(verdict.paste for verdict in verdicts),
-            *((tasks.sentence,) if tasks and findings.pairs else ()),
+            *((task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()),
         )
-        or (noise and noise.paste)
+        or noise_sentences(findings)
         or _paste_single(findings, labels),
         scope=caveats.scope(findings),
         limits=caveats.limits(findings),
@@ -69,12 +68,16 @@ def build_view(findings: Findings) -> View:
         curves_note=next((it.curve.caption for it in metrics if it.curve), ""),
         no_curves="" if any(it.curve for it in metrics) else "No metric was reported at more than one step.",
         folded_metrics=counted(n_folded, "more metric") if (n_folded := sum(it.is_folded for it in metrics)) else "",
-        many=many_views(findings, labels),
+        many=many_sections(findings),
         tasks=tasks,
+        together=many_lines(findings, labels),
+        together_left=many_left(findings),
+        task_lines=task_lines(findings.tasks, level) if findings.tasks else (),
         outcomes=outcome_section(findings, labels),
         outcome_lines=tuple(outcome_lines(findings, labels)),
-        noise=noise,
-        no_noise=no_noise(findings),
+        noise=noise_section(findings),
+        noise_brief=noise_brief(findings),
+        statements=statements(findings.noise) if findings.noise else (),
         footnotes=caveats.footnotes(findings),
         failures=tuple(failed),
         no_failures="" if failed else "Every run on record completed.",

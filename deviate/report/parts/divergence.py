@@ -8,7 +8,6 @@ from deviate.report.document import Absent, Block, Code, Items, Row, Section, Ta
 from deviate.report.format import clean, counted, name_text, replicates
 from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
-from deviate.report.view import ProofRow
 
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
@@ -43,21 +42,23 @@ def divergence_section(findings: Findings) -> Section:
     return Section("divergence", "First divergence", tuple(blocks))
 
 
-def proof_row(proof: Repeatability) -> ProofRow:
-    """Whether the runs of a variant are bitwise equal, as the part on sources of spread tells it."""
+def proof_row(proof: Repeatability) -> Row:
+    """Whether the runs of a variant are bitwise equal: in all, in metrics, in weights, and in what they tested."""
     metrics = "none reported"
     if proof.parting is not None:
         parting = proof.parting
         metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
     elif proof.n_metrics:
         metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
-    return ProofRow(
-        variant=name_text(proof.variant),
-        n=str(proof.n),
-        equal=EQUAL[proof.is_equal],
-        metrics=metrics,
-        weights=_agreement(proof.weights, proof),
-        evaluation=_agreement(proof.evaluation, proof),
+    return Row(
+        name_text(proof.variant),
+        (
+            cell(Number(proof.n, 0), value=proof.n),
+            cell(EQUAL[proof.is_equal]),
+            cell(metrics),
+            cell(_agreement(proof.weights, proof)),
+            cell(_agreement(proof.evaluation, proof)),
+        ),
     )
 
 

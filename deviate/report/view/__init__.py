@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.view.many import ManyView as ManyView
-    from deviate.report.view.many import TaskView as TaskView
     from deviate.report.view.metrics import DescriptionRow as DescriptionRow
     from deviate.report.view.metrics import ExperimentSummary as ExperimentSummary
     from deviate.report.view.metrics import MetricView as MetricView
     from deviate.report.view.metrics import OverviewComparison as OverviewComparison
     from deviate.report.view.metrics import SummaryLine as SummaryLine
     from deviate.report.view.metrics import VerdictView as VerdictView
-    from deviate.report.view.noise import NoiseRowView as NoiseRowView
-    from deviate.report.view.noise import NoiseTableView as NoiseTableView
-    from deviate.report.view.noise import NoiseView as NoiseView
-    from deviate.report.view.noise import ProofRow as ProofRow
     from deviate.report.view.page import View as View
     from deviate.report.view.runs import ControlRow as ControlRow
     from deviate.report.view.runs import EnvironmentRow as EnvironmentRow
@@ -34,10 +28,6 @@ if TYPE_CHECKING:
 load_on_first_use(
     __name__,
     {
-        "deviate.report.view.many": (
-            "ManyView",
-            "TaskView",
-        ),
         "deviate.report.view.metrics": (
             "DescriptionRow",
             "ExperimentSummary",
@@ -45,12 +35,6 @@ load_on_first_use(
             "OverviewComparison",
             "SummaryLine",
             "VerdictView",
-        ),
-        "deviate.report.view.noise": (
-            "NoiseRowView",
-            "NoiseTableView",
-            "NoiseView",
-            "ProofRow",
         ),
         "deviate.report.view.page": ("View",),
         "deviate.report.view.runs": (

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 from deviate.model import Findings
 from deviate.report.document import Fact, Section
-from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
-from deviate.report.view.noise import NoiseView
 from deviate.report.view.runs import FailureView, Provenance
 
 
@@ -24,7 +22,6 @@ class View:
         limits: what this report does not show.
         many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
         outcome_lines: failures, time to targets, curves compared, for a terminal.
-        no_noise: why there is nothing on sources of spread; empty where `noise` is there.
     """
 
     title: str
@@ -44,12 +41,16 @@ class View:
     curves_note: str
     no_curves: str
     folded_metrics: str
-    many: tuple[ManyView, ...]
-    tasks: TaskView | None
+    many: tuple[Section, ...]
+    tasks: Section | None
+    together: tuple[str, ...]
+    together_left: int
+    task_lines: tuple[str, ...]
     outcomes: Section
     outcome_lines: tuple[str, ...]
-    noise: NoiseView | None
-    no_noise: str
+    noise: Section
+    noise_brief: Section | None
+    statements: tuple[str, ...]
     footnotes: tuple[str, ...]
     failures: tuple[FailureView, ...]
     no_failures: str
