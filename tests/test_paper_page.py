@@ -7,7 +7,7 @@ from experiments import scored
 from stabilities import stability, with_stability
 
 from deviate.report import build_view
-from deviate.report.form_registry import COLUMN_IN
+from deviate.report.medium import COLUMN_IN
 from deviate.report.forms.latex import MOST_ROWS
 from deviate.report.paper import paper_files
 

@@ -5,10 +5,20 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.document import Figure
-from deviate.report.form_registry import COLUMN_IN
-from deviate.report.plots import MatrixPlot, Plot, RankPlot, StepsPlot, SurvivalPlot
-from deviate.report.view import View
+from deviate.report.document import Figure, Report, Section
+from deviate.report.medium import COLUMN_IN
+from deviate.report.plots import (
+    BreakdownPlot,
+    DifferencePlot,
+    ForestPlot,
+    MatrixPlot,
+    PlanningPlot,
+    Plot,
+    ProfilePlot,
+    RankPlot,
+    StepsPlot,
+    SurvivalPlot,
+)
 
 LONGEST_NAME = 48
 
@@ -48,10 +58,10 @@ class Picture:
         return self.plot.key
 
 
-def pictures(view: View) -> tuple[Picture, ...]:
+def pictures(report: Report) -> tuple[Picture, ...]:
     """All figures in the order of the page; none is drawn before it is asked for."""
     found: dict[str, Picture] = {}
-    for name, plot in _plots(view):
+    for name, plot in _plots(report):
         unique, n = name, 2
         while unique in found:
             unique, n = f"{name}-{n}", n + 1
@@ -98,37 +108,36 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower())[:LONGEST_NAME].strip("-") or "metric"
 
 
-def _plots(view: View) -> Iterator[tuple[str, Plot]]:
-    for metric in view.metrics:
-        if metric.estimation is not None:
-            yield f"estimation-{slug(metric.name)}", metric.estimation
-    for metric in view.metrics:
-        if metric.curve is not None:
-            yield f"curves-{slug(metric.name)}", metric.curve
-    for part in view.noise.parts:
-        yield from ((f"forest-{slug(part.heading)}", figure.plot) for figure in part.figures)
-    for figure in view.tasks.figures if view.tasks is not None else ():
-        yield "ranks" if isinstance(figure.plot, RankPlot) else "profile", figure.plot
-    yield from _of_stability(view)
-    yield from _of_outcomes(view)
+def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
+    for metric in report.metrics:
+        if isinstance(metric.estimation, Figure):
+            yield f"estimation-{slug(metric.name)}", metric.estimation.plot
+    for metric in report.metrics:
+        if isinstance(metric.curve, Figure):
+            yield f"curves-{slug(metric.name)}", metric.curve.plot
+    for section in report.sections:
+        for part in (section, *section.parts):
+            folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
+            for figure in (*part.figures, *folded):
+                yield _name(figure.plot, section, part), figure.plot
 
 
-def _of_stability(view: View) -> Iterator[tuple[str, Plot]]:
-    """How alike runs are, on evaluation sets, their classes, and in their weights."""
-    for part in (*view.stability.parts, *view.classes.parts):
-        folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
-        for figure in (*part.figures, *folded):
-            name, kind = slug(figure.plot.title.partition(":")[0]), KINDS.get(type(figure.plot))
-            yield f"{kind}-{name}" if kind else name, figure.plot
-
-
-def _of_outcomes(view: View) -> Iterator[tuple[str, Plot]]:
-    """What became of the runs, and what more of them could see."""
-    for figure in view.outcomes.figures:
-        plot = figure.plot
-        is_survival = isinstance(plot, SurvivalPlot)
-        title = plot.title.partition(":")[0] if is_survival else plot.title
-        yield f"{'survival' if is_survival else 'difference'}-{slug(title)}", plot
-    for kind, section in (("classes", view.breakdowns), ("planning", view.planning)):
-        for part in section.parts:
-            yield from ((f"{kind}-{slug(part.heading)}", figure.plot) for figure in part.figures)
+def _name(plot: Plot, section: Section, part: Section) -> str:
+    """By what it draws, and of what."""
+    match plot:
+        case ForestPlot():
+            return f"forest-{slug(part.heading)}"
+        case RankPlot():
+            return "ranks"
+        case ProfilePlot():
+            return "profile"
+        case SurvivalPlot():
+            return f"survival-{slug(plot.title.partition(':')[0])}"
+        case DifferencePlot():
+            return f"difference-{slug(plot.title)}"
+        case PlanningPlot():
+            return f"planning-{slug(part.heading)}"
+        case BreakdownPlot() if section.key == "breakdowns":
+            return f"classes-{slug(part.heading)}"
+    name, kind = slug(plot.title.partition(":")[0]), KINDS.get(type(plot))
+    return f"{kind}-{name}" if kind else name
