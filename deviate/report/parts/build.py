@@ -5,8 +5,8 @@ from functools import partial, reduce
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
-from deviate.report.data.document import SCHEMA
 from deviate.report.data.plain import document_data
+from deviate.report.data.published import SCHEMA
 from deviate.report.data.scores import score_rows
 from deviate.report.data.tables import data_section
 from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
