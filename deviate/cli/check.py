@@ -21,8 +21,7 @@ from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.report import check_view, render, shielded
-from deviate.report.forms.gate import render_check
+from deviate.report import check_document, render, shielded
 from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 
 
@@ -202,16 +201,16 @@ def _save(
 
 
 def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
-    view = check_view(findings)
+    document = check_document(findings)
     for name, target in documents.targets().items():
-        text = render(view.report, "html") if name == "html" else render_check(view, name)
+        text = render(document.report, "html") if name == "html" else render(document, name)
         workflows.write(text, target, sys.stdout)
     people = sys.stderr if documents.takes_stdout else sys.stdout
-    summary = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
+    summary = render(document, "terminal", width=width(), is_coloured=is_coloured())
     typer.echo(shielded(summary, secrets.token_hex(16)) if documents.is_on_github else summary, nl=False, file=people)
     if documents.is_on_github:
-        typer.echo(render_check(view, "github"), nl=False, file=people)
-        _summarize(render_check(view, "markdown"))
+        typer.echo(render(document, "github"), nl=False, file=people)
+        _summarize(render(document, "markdown"))
 
 
 def _summarize(text: str) -> None:

@@ -1,7 +1,6 @@
 """Findings to where the user wants them: the terminal, and files."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -10,7 +9,6 @@ from deviate import records, report, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.documents import Documents
 from deviate.errors import RecordError
-from deviate.model import Experiment
 from deviate.pipeline import Answer
 from deviate.report import COLUMN_IN
 from deviate.workflows import write_paper
@@ -22,12 +20,12 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
     Where the report has its usual place and cannot be written there, as in a folder that is somebody else's, the rest
     is given all the same.
     """
-    view = report.build_view(answer.findings)
+    built = report.build_report(answer.findings)
     for form, target in documents.targets().items():
-        workflows.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, answer.experiments, folder)
+        workflows.write(report.render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
+    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(answer, built, folder)
     if not documents.takes_stdout:
-        typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
+        typer.echo(report.render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
     if documents.dl_variance is not None:
         from deviate.report import dl_variance_files
@@ -38,18 +36,18 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
         from deviate.report.paper import Style, paper_files
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
-        write_paper(paper_files(view, style), documents.paper)
+        write_paper(paper_files(answer.findings, built, style), documents.paper)
         paper_line = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(paper_line, err=documents.takes_stdout)
 
 
-def _keep(view: "report.View", experiments: Sequence[Experiment], folder: Path) -> str:
+def _keep(answer: Answer, built: "report.Report", folder: Path) -> str:
     """Write the page to its usual place, and its data beside it; gives what to say of it."""
-    place = workflows.report_path(folder, experiments)
+    place = workflows.report_path(folder, answer.experiments)
     try:
         records.make_deviate_folder(folder)
-        workflows.write(report.render(view, "html"), place, sys.stdout)
-        workflows.write_tables(report.table_files(view.findings), place.parent)
+        workflows.write(report.render(built, "html"), place, sys.stdout)
+        workflows.write_tables(report.table_files(answer.findings), place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

@@ -28,7 +28,7 @@ MODULES = (
     "deviate.report.parts.diverge.sheet",
     "deviate.report.figures.bundle",
     "deviate.report.figures.drawing",
-    "deviate.report.forms.gate.text",
+    "deviate.report.forms.check_text",
     "deviate.report.paper.files",
     "deviate.report.forms.html",
     "deviate.report.forms.html",

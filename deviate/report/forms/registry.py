@@ -1,14 +1,41 @@
-"""Forms by name: of documents, and of reports."""
+"""The register of forms: a function from a document to text for each name."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from deviate.report.form_registry import Forms
+from deviate.errors import InputError
+from deviate.registry import Registry
+from deviate.report.document import Check, Document
+from deviate.report.medium import Medium
 
-if TYPE_CHECKING:
-    from deviate.report.document import Document
-    from deviate.report.view import View
+Form = Callable[[Document, Medium], str]
 
-REPORTS: "Forms[View]" = Forms("report", "deviate.report.forms", "deviate.forms")
-renderer, render, RENDERERS = REPORTS.form, REPORTS.render, REPORTS.functions
-DOCUMENTS: "Forms[Document]" = Forms("document", "deviate.report.forms")
-document_form, write = DOCUMENTS.form, DOCUMENTS.render
+FORMS: "Registry[Form]" = Registry("deviate.report.forms", "deviate.forms")
+"""By name; each gives text that ends in a newline."""
+RENDERERS = ("csv", "html", "json", "latex", "markdown", "terminal")
+CHECK_FORMS = ("github", "json", "junit", "markdown", "terminal")
+OF_CHECKS_ALONE = frozenset(CHECK_FORMS) - frozenset(RENDERERS)
+
+
+def document_form(name: str) -> Callable[[Form], Form]:
+    """Register a function as the form of that name, in the module of that name."""
+
+    def register(function: Form) -> Form:
+        FORMS.add(name, function)
+        return function
+
+    return register
+
+
+def render(
+    document: Document, form: str, *, width: int = 120, is_coloured: bool = False, has_siunitx: bool = False
+) -> str:
+    """The document as text that ends in a newline; width and colour matter to the terminal alone, siunitx to LaTeX.
+
+    Raises:
+        InputError: there is no such form.
+    """
+    is_check = isinstance(document, Check)
+    if form not in CHECK_FORMS if is_check else form in OF_CHECKS_ALONE or form not in FORMS:
+        what, names = ("check", CHECK_FORMS) if is_check else ("report", sorted(set(FORMS) - OF_CHECKS_ALONE))
+        raise InputError(f"there is no {what} of the form {form!r}", f"choose one of {', '.join(names)}")
+    return FORMS[form](document, Medium(width, is_coloured, has_siunitx))

@@ -18,10 +18,11 @@ from deviate.model import (
     Test,
     Unavailable,
 )
+from deviate.report.document import Report
 from deviate.report.forms.templates import source
 from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
-from deviate.report.view import View
+from deviate.report.parts.outcomes import has_failures
 from deviate.stats import Statistic, labelled_statistics
 
 FILE = "references.bib"
@@ -32,23 +33,23 @@ itself do not know it, and biblatex takes both.
 """
 
 
-def references_source(view: View) -> str:
+def references_source(findings: Findings, report: Report) -> str:
     """The file, the software first, then what the report used in the order of the packaged file."""
     head, software, *entries = source(FILE).removesuffix("\n").split("\n\n")
-    keys = cited_keys(view)
+    keys = cited_keys(findings, report)
     cited = [entry for entry in entries if entry_key(entry) in keys]
-    further = _further_entries(view, {entry_key(entry) for entry in entries})
+    further = _further_entries(findings, {entry_key(entry) for entry in entries})
     return "\n\n".join([head, software.replace("VERSION", __version__), *cited, *further]) + "\n"
 
 
-def _further_entries(view: View, packaged: AbstractSet[str]) -> Iterator[str]:
+def _further_entries(findings: Findings, packaged: AbstractSet[str]) -> Iterator[str]:
     """What statistics that say themselves how they are shown bring along, as BibTeX."""
-    for statistic in _further_used(view):
+    for statistic in _further_used(findings):
         yield from (f"{entry}\n% {statistic.label}" for entry in statistic.cites if entry not in packaged)
 
 
-def _further_used(view: View) -> list[Statistic]:
-    compared = [comparison for pair in view.findings.pairs for comparison in pair.comparisons]
+def _further_used(findings: Findings) -> list[Statistic]:
+    compared = [comparison for pair in findings.pairs for comparison in pair.comparisons]
     return [
         statistic
         for statistic in labelled_statistics()
@@ -61,13 +62,12 @@ def entry_key(entry: str) -> str:
     return entry.partition("{")[2].partition(",")[0]
 
 
-def cited_keys(view: View) -> frozenset[str]:
+def cited_keys(findings: Findings, report: Report) -> frozenset[str]:
     """Keys of publications; a method that gave a reason in place of a figure was not used."""
-    return frozenset(_keys(view))
+    return frozenset(_keys(findings, report))
 
 
-def _keys(view: View) -> Iterator[str]:
-    findings = view.findings
+def _keys(findings: Findings, report: Report) -> Iterator[str]:
     descriptions = [description for experiment in findings.experiments for description in experiment.descriptions]
     if findings.pairs or any(_is_there(description.sd_interval) for description in descriptions):
         yield "deviate2021"
@@ -82,9 +82,10 @@ def _keys(view: View) -> Iterator[str]:
             yield from _of_comparison(comparison)
         if "Holm" in pair.family and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
             yield "holm1979"
-    yield from (key for statistic in _further_used(view) for key in statistic.cites)
-    if view.outcomes is not None:
-        yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
+    yield from (key for statistic in _further_used(findings) for key in statistic.cites)
+    outcomes = report.section("outcomes")
+    if outcomes is not None and outcomes.tables:
+        yield from _of_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
     yield from _of_noise(findings)
     yield from _of_stability(findings)

@@ -7,7 +7,7 @@ from experiments import scored
 from stabilities import values_set
 
 from deviate.model import Findings, StabilityFindings
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.forms.templates import source
 from deviate.report.paper.bibliography import FILE, cited_keys, entry_key, references_source
 from deviate.stats import judge
@@ -21,7 +21,7 @@ OF_A_COMPARISON = {
 
 
 def _keys(findings: Findings) -> frozenset[str]:
-    return cited_keys(build_view(findings))
+    return cited_keys(findings, build_report(findings))
 
 
 def _entries() -> list[str]:
@@ -102,5 +102,5 @@ def test_a_key_ends_in_the_year_and_begins_with_the_first_author_or_the_tool() -
 
 
 def test_an_entry_says_what_of_the_work_was_used() -> None:
-    text = references_source(build_view(judge([_eight(), _eight(0.2, "new")])))
+    text = references_source(judge([_eight(), _eight(0.2, "new")]), build_report(judge([_eight(), _eight(0.2, "new")])))
     assert "  year = {1947},\n}\n% differences of means without assuming equal spread\n" in text
