@@ -191,7 +191,7 @@ class Results:
         """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
         plots = [(it.is_primary, it.estimation) for it in self._view.metrics if it.estimation is not None]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
-        return next((it.name for it in self._pictures if keys and it.key == keys[0]), "")
+        return next((it.name for it in self._pictures if keys and it.plot.key == keys[0]), "")
 
     def _noise_of(self, place: int) -> NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""

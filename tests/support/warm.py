@@ -28,7 +28,7 @@ MODULES = (
     "deviate.report.parts.diverge.sheet",
     "deviate.report.figures.bundle",
     "deviate.report.figures.drawing",
-    "deviate.report.figures.sheets",
+    "deviate.report.figures.write",
     "deviate.report.forms.gate.text",
     "deviate.report.paper.files",
     "deviate.report.forms.html",

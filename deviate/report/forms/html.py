@@ -33,7 +33,7 @@ def render_html(view: View, surface: Medium) -> str:
         view=view,
         policy=policy(script),
         script=trusted(script),
-        figures={it.key: trusted(page_figure(it.plot, n_points)) for it in pictures(view)},
+        figures={it.plot.key: trusted(page_figure(it.plot, n_points)) for it in pictures(view)},
         data=json_in_html(embedded_json(view)),
         curve_data=json_in_html(embedded.text),
         curve_note=embedded.note,

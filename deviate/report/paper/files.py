@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.figures.pictures import paper_pdf, paper_svg, pictures
+from deviate.report.figures.pictures import pictures
 from deviate.report.form_registry import COLUMN_IN
 from deviate.report.forms import render
 from deviate.report.forms.latex import label_of, table_source
@@ -31,8 +31,8 @@ DEFAULT = Style()
 
 def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
     """Path in the folder and content, one after the other, as figures are drawn."""
-    found = pictures(view)
-    shown = found[:MOST_FIGURES]
+    all_pictures = pictures(view)
+    drawn = all_pictures[:MOST_FIGURES]
     macros, further = macros_of(view), further_tables(view)
     texts = {
         "table.tex": render(view, "latex", has_siunitx=style.has_siunitx),
@@ -43,21 +43,24 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
         "example.tex": example_source(
             view,
             macros,
-            shown,
+            drawn,
             further=tuple(further),
-            n_left_out=len(found) - len(shown),
+            n_left_out=len(all_pictures) - len(drawn),
             has_siunitx=style.has_siunitx,
             column_width_in=style.column_width_in,
         ),
     }
     yield from ((name, text.encode()) for name, text in texts.items())
-    for picture in shown:
-        yield f"figures/{picture.name}.pdf", paper_pdf(picture, style.column_width_in)
-        yield f"figures/{picture.name}.svg", paper_svg(picture, style.column_width_in).encode()
+    # matplotlib takes half a second to import, which a report without figures should not wait for.
+    from deviate.report.figures import paper_pdf, paper_svg
+
+    for picture in drawn:
+        yield f"figures/{picture.name}.pdf", paper_pdf(picture.plot, style.column_width_in)
+        yield f"figures/{picture.name}.svg", paper_svg(picture.plot, style.column_width_in).encode()
 
 
 def further_tables(view: View) -> dict[str, str]:
     """Tables on stability by file, as far as there is something to tell."""
-    findings, labels = view.findings, [it.label for it in view.experiments]
-    found = {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
-    return {f"{name}.tex": table_source(it, f"{label_of(view)}-{name}") for name, it in found.items() if it}
+    findings, labels = view.findings, [experiment.label for experiment in view.experiments]
+    tables = {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
+    return {f"{name}.tex": table_source(table, f"{label_of(view)}-{name}") for name, table in tables.items() if table}

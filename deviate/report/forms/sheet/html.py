@@ -16,7 +16,7 @@ PAGE = "sheet.html.j2"
 @sheet_form("html")
 def render_html(sheet: Sheet, surface: Medium) -> str:
     # matplotlib takes half a second to import, which a terminal should not wait for.
-    from deviate.report.figures.sheets import sheet_figure
+    from deviate.report.figures import page_figure
 
     script = source(SCRIPT)
     plots = [figure.plot for section in sheet.sections for figure in section.figures]
@@ -24,7 +24,7 @@ def render_html(sheet: Sheet, surface: Medium) -> str:
         sheet=sheet,
         policy=policy(script),
         script=trusted(script),
-        figures={plot.key: trusted(sheet_figure(plot)) for plot in plots},
+        figures={plot.key: trusted(page_figure(plot)) for plot in plots},
         data=json_in_html(render_json(sheet, surface)),
         csv=base64.b64encode(render_csv(sheet, surface).encode()).decode(),
     )
