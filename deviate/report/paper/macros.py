@@ -43,11 +43,12 @@ DEFINED = r"""\providecommand{\deviatefigure}[2]{%
 
 def macros_source(macros: Sequence[Macro]) -> str:
     """The file: how to use it as its first comment, then a command a line."""
-    told = [f"% {line}" for line in HOW.splitlines()]
+    how = [f"% {line}" for line in HOW.splitlines()]
     lines = [
-        rf"\deviatefigure{{\{it.name}}}{{{it.body}}}{f' % {comment(it.remark)}' if it.remark else ''}" for it in macros
+        rf"\deviatefigure{{\{macro.name}}}{{{macro.body}}}{f' % {comment(macro.remark)}' if macro.remark else ''}"
+        for macro in macros
     ]
-    return "\n".join([*told, DEFINED, *lines]) + "\n"
+    return "\n".join([*how, DEFINED, *lines]) + "\n"
 
 
 def macros_of(view: View) -> tuple[Macro, ...]:
@@ -58,29 +59,29 @@ def macros_of(view: View) -> tuple[Macro, ...]:
     places: list[tuple[int, Description, Comparison | None]] = []
     for index in range(len(findings.experiments)):
         for row in rows:
-            found, first = row[index], row[0]
-            if found is not None:
+            description, first = row[index], row[0]
+            if description is not None:
                 pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
-                places.append((index, found, pair))
+                places.append((index, description, pair))
     whose = _experiments(view)
-    names = [(*whose[index], found.metric.name) for index, found, _ in places]
-    taken = [it.name.removeprefix("deviate") for it in general]
-    made = list(general)
-    for (index, found, comparison), prefix in zip(places, prefixes(names, ENDINGS, taken), strict=True):
-        made += [_named(prefix, it) for it in _description(found)]
-        made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
-    taken = [it.name.removeprefix("deviate") for it in made]
-    return (*made, *stability_macros(view, whose, taken))
+    names = [(*whose[index], description.metric.name) for index, description, _ in places]
+    commands = [macro.name.removeprefix("deviate") for macro in general]
+    macros = list(general)
+    for (index, description, comparison), prefix in zip(places, prefixes(names, ENDINGS, commands), strict=True):
+        macros += [_with_prefix(prefix, macro) for macro in _description(description)]
+        macros += [_with_prefix(prefix, macro) for macro in _comparison(comparison)] if index and findings.pairs else []
+    commands = [macro.name.removeprefix("deviate") for macro in macros]
+    return (*macros, *stability_macros(view, whose, commands))
 
 
-def _named(prefix: str, macro: Macro) -> Macro:
+def _with_prefix(prefix: str, macro: Macro) -> Macro:
     return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
 
 
 def _experiments(view: View) -> list[tuple[str, ...]]:
     """What the commands of each are called by, also where there is one alone: papers hold several reports."""
     study = (_name(view),) if is_study(view.findings) else ()
-    return [(*study, it.label) for it in view.experiments]
+    return [(*study, experiment.label) for experiment in view.experiments]
 
 
 def _name(view: View) -> str:
@@ -89,60 +90,61 @@ def _name(view: View) -> str:
 
 def _general(view: View) -> Iterator[Macro]:
     """Sentences are named by what they are of, so that those on an experiment alone and as a candidate may meet."""
-    facts = {it.label: it.cell.text for it in view.analysis}
+    facts = {fact.label: fact.cell.text for fact in view.analysis}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
-    of_candidates = {it.paste: (it.candidate,) for it in view.verdicts}
-    others = [text for text in view.paste if text not in of_candidates]
+    of_candidates = {verdict.paste: (verdict.candidate,) for verdict in view.verdicts}
+    sentences = [text for text in view.paste if text not in of_candidates]
     whose = ("tasks",) if view.findings.pairs else (_name(view), "noise" if is_study(view.findings) else "alone")
-    counts = [()] if len(others) == 1 else [(str(index),) for index in range(1, len(others) + 1)]
-    names = of_candidates | {text: (*whose, *count) for text, count in zip(others, counts, strict=True)}
-    found = prefixes([names[text] for text in view.paste], ("Sentence",), ("Version", "Confidence"))
-    for name, text in zip(found, view.paste, strict=True):
+    counts = [()] if len(sentences) == 1 else [(str(index),) for index in range(1, len(sentences) + 1)]
+    names = of_candidates | {text: (*whose, *count) for text, count in zip(sentences, counts, strict=True)}
+    chosen = prefixes([names[text] for text in view.paste], ("Sentence",), ("Version", "Confidence"))
+    for name, text in zip(chosen, view.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))
 
 
-def _description(it: Description) -> Iterator[Macro]:
-    places = places_of(it)
+def _description(description: Description) -> Iterator[Macro]:
+    places = places_of(description)
 
     def figures(value: float) -> str:
         return number(value, places)
 
-    yield _estimate("Mean", it.mean, figures, it.note)
-    yield _estimate("SD", it.sd, figures, it.note)
-    yield Macro("N", maths(str(it.n)))
-    yield Macro("Runs", maths(str(it.n_runs)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
-    yield from _ends("CI", it.mean_interval, places)
-    yield from _ends("SD", it.sd_interval, places)
-    yield _estimate("CV", it.cv, percentage)
-    yield _estimate("Median", it.median, figures)
-    yield _estimate("Min", it.minimum, figures)
-    yield _estimate("Max", it.maximum, figures)
-    yield Macro("Unit", escape(it.metric.unit), "" if it.metric.unit else "no unit")
+    yield _estimate("Mean", description.mean, figures, description.note)
+    yield _estimate("SD", description.sd, figures, description.note)
+    yield Macro("N", maths(str(description.n)))
+    remark = "" if description.n == description.n_runs else f"with a score: {n_text(description)}"
+    yield Macro("Runs", maths(str(description.n_runs)), remark)
+    yield from _ends("CI", description.mean_interval, places)
+    yield from _ends("SD", description.sd_interval, places)
+    yield _estimate("CV", description.cv, percentage)
+    yield _estimate("Median", description.median, figures)
+    yield _estimate("Min", description.minimum, figures)
+    yield _estimate("Max", description.maximum, figures)
+    yield Macro("Unit", escape(description.metric.unit), "" if description.metric.unit else "no unit")
 
 
-def _comparison(it: Comparison | None) -> Iterator[Macro]:
-    if it is None:
+def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
+    if comparison is None:
         yield from (Macro(ending, MISSING, "not reported on both sides") for ending in OF_COMPARISON)
         return
-    places = places_of_difference(it)
-    test = it.deciding_test
-    yield _estimate("Difference", it.difference, lambda value: signed(value, places), it.note)
-    yield from _ends("Difference", it.difference_interval, places)
+    places = places_of_difference(comparison)
+    test = comparison.deciding_test
+    yield _estimate("Difference", comparison.difference, lambda value: signed(value, places), comparison.note)
+    yield from _ends("Difference", comparison.difference_interval, places)
     yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
-    yield _estimate("PAdjusted", it.p_adjusted, _p_value)
+    yield _estimate("PAdjusted", comparison.p_adjusted, _p_value)
     yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else missing("Test", test)
-    yield _estimate("EffectSize", it.hedges_g, ratio)
-    yield from _ends("EffectSize", it.hedges_g_interval, 2)
-    yield _estimate("Superiority", it.superiority, ratio)
-    yield _estimate("SDRatio", it.sd_ratio, ratio)
-    yield from _ends("SDRatio", it.sd_ratio_interval, 2)
-    yield _estimate("Detectable", it.detectable, lambda value: number(value, places), "at 80% power")
-    if isinstance(it.equivalence, Equivalence):
-        yield Macro("Equivalence", escape("; ".join(equivalence_texts(it))))
+    yield _estimate("EffectSize", comparison.hedges_g, ratio)
+    yield from _ends("EffectSize", comparison.hedges_g_interval, 2)
+    yield _estimate("Superiority", comparison.superiority, ratio)
+    yield _estimate("SDRatio", comparison.sd_ratio, ratio)
+    yield from _ends("SDRatio", comparison.sd_ratio_interval, 2)
+    yield _estimate("Detectable", comparison.detectable, lambda value: number(value, places), "at 80% power")
+    if isinstance(comparison.equivalence, Equivalence):
+        yield Macro("Equivalence", escape("; ".join(equivalence_texts(comparison))))
     else:
-        yield missing("Equivalence", it.equivalence)
-    yield Macro("Verdict", escape(verdict_word(it)), it.verdict.reason)
+        yield missing("Equivalence", comparison.equivalence)
+    yield Macro("Verdict", escape(verdict_word(comparison)), comparison.verdict.reason)
 
 
 def _estimate(name: str, value: Estimate, written: Callable[[float], str], note: str = "") -> Macro:
