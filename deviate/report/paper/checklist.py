@@ -186,7 +186,7 @@ def _passes_its_ends(description: Description) -> bool:
         return False
     interval = description.mean_interval
     ends = [interval.low, interval.high] if isinstance(interval, Interval) else []
-    return min(mean - sd, *ends) < 0 or max(mean + sd, *ends) > whole
+    return min([mean - sd, *ends]) < 0 or max([mean + sd, *ends]) > whole
 
 
 def _tests(findings: Findings) -> Iterator[str]:
