@@ -39,9 +39,8 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
                 continue
             is_shared = facts.st_size > copy_below or crowds.has_in_crowd(name)
             if data_kind(name) is not None and (is_shared or kind != "copied"):
-                prepared[name] = asdict(
-                    FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns)
-                )
+                file = FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns)
+                prepared[name] = asdict(file)
         prepared.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
         document["prepared"] = prepared
         if "digests" in document:

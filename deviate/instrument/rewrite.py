@@ -260,15 +260,8 @@ def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
             return first.decorator
         case cst.ClassDef(bases=[first, *_]) | cst.ClassDef(keywords=[first, *_]):
             return first.value
-        case cst.FunctionDef(params=parameters):
-            return next(
-                (
-                    one.default
-                    for one in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
-                    if one.default
-                ),
-                None,
-            )
+        case cst.FunctionDef(params=cst.Parameters(posonly_params=a, params=b, kwonly_params=c)):
+            return next((parameter.default for parameter in (*a, *b, *c) if parameter.default), None)
     return None
 
 
