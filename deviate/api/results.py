@@ -198,7 +198,7 @@ class Results:
             if isinstance(metric.estimation, report.Figure)
         ]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
-        return next((picture.name for picture in self._pictures if keys and picture.key == keys[0]), "")
+        return next((picture.name for picture in self._pictures if keys and picture.plot.key == keys[0]), "")
 
     def _noise_of(self, place: int) -> NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""

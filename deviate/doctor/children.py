@@ -30,17 +30,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChildResult:
     """How a child ended.
 
     Attributes:
         code: exit status, negative for a signal; None when it ran past its time and was ended.
-        said: the end of its standard output; `complained`: that of its standard error.
+        stdout: the end of its standard output; `stderr`: that of its standard error.
     """
 
     code: int | None
-    said: str
-    complained: str
+    stdout: str
+    stderr: str
     wall_time_s: float
 
 
@@ -58,7 +58,7 @@ def ask(
     jobs: int,
     timeout_s: float,
     on_change: Callable[[Sequence[str], int], None] = lambda _names, _n_left: None,
-) -> dict[str, Ended]:
+) -> dict[str, ChildResult]:
     """Run all of them, `jobs` at a time, each in a process group of its own that is ended with it.
 
     Args:
@@ -69,24 +69,24 @@ def ask(
         OSError: a command cannot be started.
         KeyboardInterrupt: after all of them were ended.
     """
-    waiting, running, ended = deque(questions), list[_Child](), dict[str, Ended]()
+    waiting, running, results = deque(questions), list[_Child](), dict[str, ChildResult]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 running.append(_start(waiting.popleft(), folder))
-                on_change([child.question.name for child in running], len(questions) - len(ended))
+                on_change([child.question.name for child in running], len(questions) - len(results))
             time.sleep(TICK_S)
             for child in list(running):
                 is_late = time.monotonic() - child.began > timeout_s
                 if is_late or child.process.poll() is not None:
                     running.remove(child)
-                    ended[child.question.name] = _finish(child, folder)
-                    on_change([other.question.name for other in running], len(questions) - len(ended))
+                    results[child.question.name] = _finish(child, folder)
+                    on_change([other.question.name for other in running], len(questions) - len(results))
     finally:
         for child in running:
             _finish(child, folder)
         on_change((), 0)
-    return ended
+    return results
 
 
 def _start(question: Question, folder: Path) -> _Child:
@@ -103,14 +103,14 @@ def _start(question: Question, folder: Path) -> _Child:
     return _Child(question, process, time.monotonic())
 
 
-def _finish(child: _Child, folder: Path) -> Ended:
+def _finish(child: _Child, folder: Path) -> ChildResult:
     code = child.process.poll()
     with contextlib.suppress(ProcessLookupError, PermissionError):  # PermissionError: all of them are zombies, on macOS
         os.killpg(child.process.pid, signal.SIGKILL)
     child.process.wait()
     wall_time_s = time.monotonic() - child.began
-    said, complained = (
+    stdout, stderr = (
         (folder / f"{child.question.name}.{kind}").read_text(encoding="utf-8", errors="replace")[-LONGEST_TAIL:]
         for kind in ("out", "err")
     )
-    return Ended(code, said, complained, wall_time_s)
+    return ChildResult(code, stdout, stderr, wall_time_s)

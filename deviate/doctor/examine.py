@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.doctor.children import Ended, Question, ask
-from deviate.doctor.facts import Facts, death, read_facts
+from deviate.doctor.children import ChildResult, Question, ask
+from deviate.doctor.facts import Facts, describe_death, read_facts
 from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
 from deviate.errors import InputError
@@ -42,8 +42,8 @@ GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH":
 
 
 @dataclass(frozen=True, slots=True)
-class _First:
-    """What a Python says of itself before anything is asked of the standard library."""
+class _FirstAnswer:
+    """What a Python reports of itself before any module of the standard library is imported."""
 
     version: tuple[int, ...]
     executable: str
@@ -70,7 +70,7 @@ def examine(
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="deviate-doctor-") as name:
-        asker = _Asker(_found(python), Path(name), timeout_s, on_change)
+        asker = _Asker(_find_interpreter(python), Path(name), timeout_s, on_change)
         first, works = asker.begin()
         version = ".".join(map(str, first.version))
         interpreter = Interpreter(python, first.executable, version)
@@ -83,7 +83,7 @@ def examine(
     return Diagnosis(interpreter, *diagnosed, time.monotonic() - began)
 
 
-def _found(python: str) -> str:
+def _find_interpreter(python: str) -> str:
     path = shutil.which(python)
     if path is None:
         raise InputError(
@@ -101,7 +101,7 @@ class _Asker:
     ) -> None:
         self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
 
-    def begin(self) -> tuple[_First, bool]:
+    def begin(self) -> tuple[_FirstAnswer, bool]:
         """What it is, and whether the hash seed does what it should.
 
         Raises:
@@ -119,36 +119,36 @@ class _Asker:
         is_obeyed = said["first"].hash == said["same"].hash != said["other"].hash
         return said["first"], is_obeyed
 
-    def _first(self, ended: Ended) -> _First:
+    def _first(self, result: ChildResult) -> _FirstAnswer:
         try:
-            version, executable, number, is_marked, flags = json.loads(ended.said.strip().splitlines()[-1])
-            return _First(tuple(map(int, version)), str(executable), int(number), bool(is_marked), tuple(flags))
+            version, executable, number, is_marked, flags = json.loads(result.stdout.strip().splitlines()[-1])
+            return _FirstAnswer(tuple(map(int, version)), str(executable), int(number), bool(is_marked), tuple(flags))
         except (ValueError, IndexError, TypeError) as error:
-            last = ended.complained.strip().splitlines()[-1:] or [f"exit code {ended.code}"]
-            why = last[0][:80] if ended.code is not None else f"no answer within {self.timeout_s:g} s"
+            last = result.stderr.strip().splitlines()[-1:] or [f"exit code {result.code}"]
+            why = last[0][:80] if result.code is not None else f"no answer within {self.timeout_s:g} s"
             raise InputError(
                 f"starting {self.python}: it does not answer as a Python does ({why})",
                 "name the interpreter that runs the script: deviate doctor --python PATH",
             ) from error
 
     def look(
-        self, first: _First, *, is_hash_seed_obeyed: bool
+        self, first: _FirstAnswer, *, is_hash_seed_obeyed: bool
     ) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
         """The machine, each framework that is installed, and the hazards."""
-        ended = self._ask([self._question("python")])["python"]
-        own = self._facts("python")
-        fault = death(ended, own, self.timeout_s)
-        if fault and "installed" not in own.values:
+        result = self._ask([self._question("python")])["python"]
+        python_facts = self._facts("python")
+        fault = describe_death(result, python_facts, self.timeout_s)
+        if fault and "installed" not in python_facts.values:
             raise InputError(
                 f"asking {self.python} about itself: {fault}", "name another interpreter: deviate doctor --python PATH"
             )
-        known = {
+        first_facts = {
             "hash_seed_works": is_hash_seed_obeyed,
             "loads_sitecustomize": first.loads_sitecustomize,
             "flags": list(first.flags),
         }
-        own = dataclasses.replace(own, values={**own.values, **known})
-        names = own.texts("installed")
+        python_facts = dataclasses.replace(python_facts, values={**python_facts.values, **first_facts})
+        names = python_facts.texts("installed")
         questions = [self._question(name) for name in sorted(names, key=_cost)]
         if "torch" in names:
             questions.append(self._question("torch", "again"))
@@ -157,23 +157,23 @@ class _Asker:
             questions.append(self._question("jax", "accepts", {"XLA_FLAGS": flags}))
         answers = self._ask(questions)
         facts = {question.name: self._facts(question.name) for question in questions}
-        python = judge("python", own, "", facts, self.python)
+        python = judge("python", python_facts, "", facts, self.python)
         judged = [
-            judge(name, facts[name], death(answers[name], facts[name], self.timeout_s), facts, self.python)
+            judge(name, facts[name], describe_death(answers[name], facts[name], self.timeout_s), facts, self.python)
             for name in names
         ]
-        absent = [Framework(name, "absent") for name in own.texts("known") if name not in names]
+        absent = [Framework(name, "absent") for name in python_facts.texts("known") if name not in names]
         frameworks = (python, *judged, *absent)
-        machine = _machine(own)
+        machine = _machine(python_facts)
         unheard = (Concern("what the machine is", fault, "see what its drivers say, e.g. nvidia-smi"),) if fault else ()
-        return machine, frameworks, (*unheard, *hazards(own, machine, frameworks))
+        return machine, frameworks, (*unheard, *hazards(python_facts, machine, frameworks))
 
     def _question(self, name: str, question: str = "", environment: Mapping[str, str] | None = None) -> Question:
         full = f"{name}.{question}" if question else name
         command = (self.python, str(PROBE), str(self.folder / f"{full}.facts"), name, *filter(None, [question]))
         return Question(full, command, {**GENTLE, **(environment or {})})
 
-    def _ask(self, questions: Iterable[Question]) -> dict[str, Ended]:
+    def _ask(self, questions: Iterable[Question]) -> dict[str, ChildResult]:
         try:
             return ask(list(questions), self.folder, jobs=JOBS, timeout_s=self.timeout_s, on_change=self.on_change)
         except OSError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.doctor.children import Ended
+from deviate.doctor.children import ChildResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +72,19 @@ def read_facts(path: Path) -> Facts:
     return Facts(values, faults, doing)
 
 
-def death(ended: Ended, facts: Facts, timeout_s: float) -> str:
-    """Why a child has not said all: one line; empty when it has."""
+def describe_death(result: ChildResult, facts: Facts, timeout_s: float) -> str:
+    """Why a child ended before it had answered, in one line; empty when it answered."""
     if facts.text("import_fault"):
         return f"importing it failed: {facts.text('import_fault')}"
     if facts.is_whole:
         return ""
-    if ended.code is None:
+    if result.code is None:
         return f"it did not answer within {timeout_s:g} s, while {facts.doing}"
-    last = [line.strip() for line in ended.complained.splitlines() if line.strip()][-1:]
-    told = f" ({last[0][:200]})" if last else ""
-    if ended.code < 0:
-        return f"{_signal_name(-ended.code)} ended the process while {facts.doing}{told}"
-    return f"the process ended with exit code {ended.code} while {facts.doing}{told}"
+    last = [line.strip() for line in result.stderr.splitlines() if line.strip()][-1:]
+    last_words = f" ({last[0][:200]})" if last else ""
+    if result.code < 0:
+        return f"{_signal_name(-result.code)} ended the process while {facts.doing}{last_words}"
+    return f"the process ended with exit code {result.code} while {facts.doing}{last_words}"
 
 
 def _signal_name(number: int) -> str:

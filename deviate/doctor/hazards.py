@@ -118,11 +118,13 @@ def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
 
 def _remaining(variables: Mapping[str, str]) -> Iterator[Concern]:
     """Variables that do no harm as long as they stay."""
-    told = {"PYTHONHASHSEED": "holds in as-is; every other variant sets its own"}
-    told |= dict.fromkeys(CODE_PATHS, "chooses the code for the processor, and with it the bits; stays in all variants")
-    told |= {"TF_ENABLE_ONEDNN_OPTS": "changes the bits of TensorFlow; stays in all variants but config"}
-    told |= dict.fromkeys(RECORDED, "changes what JAX computes; deviate neither sets nor clears it")
-    for name, why in told.items():
+    effects = {"PYTHONHASHSEED": "holds in as-is; every other variant sets its own"}
+    effects |= dict.fromkeys(
+        CODE_PATHS, "chooses the code for the processor, and with it the bits; stays in all variants"
+    )
+    effects |= {"TF_ENABLE_ONEDNN_OPTS": "changes the bits of TensorFlow; stays in all variants but config"}
+    effects |= dict.fromkeys(RECORDED, "changes what JAX computes; deviate neither sets nor clears it")
+    for name, why in effects.items():
         if name in variables:
             yield Concern(f"{name}={variables[name]}", why, "leave it the same in all experiments that are compared")
 

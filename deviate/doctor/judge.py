@@ -13,15 +13,15 @@ WITH_KERNELS = Claim(
 DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
 
 
-def judge(name: str, facts: Facts, fault: str, others: Mapping[str, Facts], python: str) -> Framework:
+def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], python: str) -> Framework:
     """What can be said of one framework.
 
     Args:
-        facts: its own; `others`: those of all that were asked, more than once asked ones by `name.question`.
+        facts: of this framework. answers: facts of every child by the name of its question, such as `torch.again`.
         fault: why it has not said all; empty when it has.
         python: the interpreter, for commands that the user can type.
     """
-    controls, tried = _controls(name, facts, others), _tried(name, facts, others)
+    controls, tried = _controls(name, facts, answers), _list_trials(name, facts, answers)
     return Framework(
         name=name,
         state="broken" if fault else "works",
@@ -52,11 +52,11 @@ def _threads(name: str, facts: Facts) -> str:
     return ", ".join(pools) if name == "numpy" else facts.text("threads")
 
 
-def _controls(name: str, facts: Facts, others: Mapping[str, Facts]) -> tuple[Control, ...]:
+def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Control, ...]:
     claims = dict(CLAIMS.get(name, {}))
     if not claims:
         return ()
-    claims |= _by_trial(name, facts, others)
+    claims |= _by_trial(name, facts, answers)
     missing = facts.table("missing")
     for factor, lacks in missing.items():
         if claims.get(factor, YES).answer in {"yes", "partly"}:
@@ -69,17 +69,17 @@ def _controls(name: str, facts: Facts, others: Mapping[str, Facts]) -> tuple[Con
     )
 
 
-def _by_trial(name: str, facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
+def _by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     """Claims that depend on what was found or tried."""
     if name == "python":
         return {"hash": _hash_seed(facts)}
     if name == "torch":
-        return _of_torch(facts, others)
+        return _of_torch(facts, answers)
     if name == "tensorflow":
         return _of_tensorflow(facts)
     if name == "keras":
         return _of_keras(facts)
-    return _of_jax(facts, others) if name == "jax" else {}
+    return _of_jax(facts, answers) if name == "jax" else {}
 
 
 def _hash_seed(facts: Facts) -> Claim:
@@ -94,9 +94,9 @@ def _flags(facts: Facts) -> str:
     return f": it runs with {', '.join(flags)}" if flags else ""
 
 
-def _of_torch(facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
+def _of_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     claims = {"autotune": YES if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
-    again = others.get("torch.again", Facts())
+    again = answers.get("torch.again", Facts())
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
         why = facts.faults.get("is_deterministic") or "deterministic algorithms were switched on to no effect"
         claims["kernels"] = Claim("no", why, "update torch to 1.11 or newer")
@@ -140,9 +140,9 @@ def _of_keras(facts: Facts) -> dict[str, Claim]:
     return {"shuffle": unreached, "one-bit": unreached, "weights": unreached}
 
 
-def _of_jax(facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
+def _of_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     claims = {}
-    accepts = others.get("jax.accepts", Facts())
+    accepts = answers.get("jax.accepts", Facts())
     on_cpu = facts.text("backend") == "cpu"
     if on_cpu:
         claims["kernels"] = Claim("nothing", "on a CPU no nondeterministic kernels of XLA are known")
@@ -160,31 +160,31 @@ def _of_jax(facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
     return claims
 
 
-def _tried(name: str, facts: Facts, others: Mapping[str, Facts]) -> tuple[str, ...]:
+def _list_trials(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
     """What was tried, whatever came of it."""
     if name == "python" and facts.is_true("hash_seed_works"):
         return ("PYTHONHASHSEED: equal seeds gave equal hashes in two processes, another seed gave others",)
     if name == "torch":
-        return tuple(_tried_with_torch(facts, others.get("torch.again", Facts())))
+        return tuple(_list_torch_trials(facts, answers.get("torch.again", Facts())))
     if name == "tensorflow" and facts.is_true("refuses"):
         return ("op determinism: once on, a random operation without a seed was refused",)
     if name == "jax":
-        word = "was accepted" if others.get("jax.accepts", Facts()).is_true("accepts") else "was not accepted"
+        word = "was accepted" if answers.get("jax.accepts", Facts()).is_true("accepts") else "was not accepted"
         return (f"XLA_FLAGS={DETERMINISTIC_OPS}: {word} by this build",)
     return ()
 
 
-def _tried_with_torch(facts: Facts, again: Facts) -> list[str]:
-    told = []
+def _list_torch_trials(facts: Facts, again: Facts) -> list[str]:
+    trials = []
     default = {facts.text("default_gradient"), again.text("default_gradient")}
     held = {facts.text("deterministic_gradient"), again.text("deterministic_gradient")}
     if "" not in default | held:
-        found = "different gradients" if len(default) > 1 else "equal gradients this time"
+        gradients = "different gradients" if len(default) > 1 else "equal gradients this time"
         after = "different ones" if len(held) > 1 else "equal ones"
-        told.append(
-            f"advanced indexing on several threads, backward: two processes gave {found};"
+        trials.append(
+            f"advanced indexing on several threads, backward: two processes gave {gradients};"
             f" with deterministic algorithms, {after}"
         )
     if facts.is_true("refuses"):
-        told.append("deterministic algorithms: once on, an operation without a deterministic version was refused")
-    return told
+        trials.append("deterministic algorithms: once on, an operation without a deterministic version was refused")
+    return trials

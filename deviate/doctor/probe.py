@@ -36,29 +36,29 @@ class Notes:
     def __init__(self, file: TextIO) -> None:
         self.file = file
 
-    def tell(self, fact: str, value: Any) -> None:
+    def record(self, fact: str, value: Any) -> None:
         self._write({"fact": fact, "value": value})
 
-    def doing(self, what: str) -> None:
-        """Say what comes next: the last thing known of a process that dies of it."""
-        self._write({"doing": what})
+    def begin_step(self, step: str) -> None:
+        """Write down what comes next: if the process dies of it, nothing else says of what."""
+        self._write({"doing": step})
 
     def attempt(self, fact: str, make: Callable[[], Any]) -> Any:
-        """Tell what `make` gives; its error, if there is one, is a fact too."""
+        """Record what `make` gives; its error, if there is one, is a fact too."""
         try:
             value = make()
         except Exception as error:
             self._write({"fact": fact, "fault": describe(error)})
             return None
-        self.tell(fact, value)
+        self.record(fact, value)
         return value
 
-    def missing(self, module: Any, names: dict[str, list[str]]) -> None:
-        """Tell which of the places that the guest puts itself into are not there: control -> dotted names."""
+    def record_missing(self, module: Any, names: dict[str, list[str]]) -> None:
+        """Record which of the places that the guest puts itself into are not there: control -> dotted names."""
         lacking = {
             control: [name for name in dotted if not _is_there(module, name)] for control, dotted in names.items()
         }
-        self.tell("missing", {control: lacks for control, lacks in lacking.items() if lacks})
+        self.record("missing", {control: lacks for control, lacks in lacking.items() if lacks})
 
     def _write(self, note: dict[str, Any]) -> None:
         self.file.write(json.dumps(note, default=str) + "\n")
@@ -75,28 +75,28 @@ def main(path: str, name: str, question: str) -> None:
         del sys.path[0]
     with Path(path).open("a", encoding="utf-8") as file:
         notes = Notes(file)
-        module = None if name == "python" else _imported(name, notes)
+        module = None if name == "python" else _import_module(name, notes)
         if name == "python" or module is not None:
-            asked = getattr(_questions(name), question, None)
-            if asked is not None:
-                notes.doing("trying it out")
-                asked(module, notes)
-        notes.tell("is_done", value=True)
+            probe = getattr(_questions(name), question, None)
+            if probe is not None:
+                notes.begin_step("trying it out")
+                probe(module, notes)
+        notes.record("is_done", value=True)
 
 
-def _imported(name: str, notes: Notes) -> Any:
-    notes.tell("version", _installed_version(name))
-    notes.doing("importing it")
+def _import_module(name: str, notes: Notes) -> Any:
+    notes.record("version", _installed_version(name))
+    notes.begin_step("importing it")
     began = time.perf_counter()
     try:
         module = importlib.import_module(name)
     except BaseException as error:  # a package may also call sys.exit
-        notes.tell("import_fault", describe(error))
+        notes.record("import_fault", describe(error))
         return None
-    notes.tell("wall_time_s", time.perf_counter() - began)
-    notes.tell("path", getattr(module, "__file__", None))
+    notes.record("wall_time_s", time.perf_counter() - began)
+    notes.record("path", getattr(module, "__file__", None))
     if isinstance(getattr(module, "__version__", None), str):
-        notes.tell("version", module.__version__)
+        notes.record("version", module.__version__)
     return module
 
 
@@ -127,15 +127,15 @@ def _questions(name: str) -> ModuleType | None:
 def _is_there(owner: Any, dotted: str) -> bool:
     """Whether a dotted name leads somewhere; submodules that nothing has imported yet are imported."""
     for part in dotted.split("."):
-        found = getattr(owner, part, None)
-        if found is None and hasattr(owner, "__path__"):
+        part_value = getattr(owner, part, None)
+        if part_value is None and hasattr(owner, "__path__"):
             try:
-                found = importlib.import_module(f"{owner.__name__}.{part}")
+                part_value = importlib.import_module(f"{owner.__name__}.{part}")
             except Exception:
                 return False
-        if found is None:
+        if part_value is None:
             return False
-        owner = found
+        owner = part_value
     return True
 
 

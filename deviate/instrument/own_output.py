@@ -30,10 +30,10 @@ def own_output() -> frozenset[Identity]:
 
 
 def _readers(pipes: set[Identity]) -> Iterator[Path]:
-    own = set(_ancestry())
+    ancestors = set(_ancestry())
     for process in PROCESSES.glob("[0-9]*"):
-        if process.name not in own and any(
-            _identity(each, stat.S_ISFIFO) in pipes for each in _opened(process, stat.S_IRUSR) if _is_pipe(each)
+        if process.name not in ancestors and any(
+            _identity(file, stat.S_ISFIFO) in pipes for file in _open_files(process, stat.S_IRUSR) if _is_pipe(file)
         ):
             yield process
 
@@ -44,40 +44,40 @@ def _ancestry() -> Iterator[str]:
     while number not in ("", "0"):
         yield number
         try:
-            told = (PROCESSES / number / "stat").read_text(encoding="utf-8", errors="replace")
-            number = told.rpartition(")")[2].split()[1]  # behind the name, which may hold anything: state, parent
+            stat_line = (PROCESSES / number / "stat").read_text(encoding="utf-8", errors="replace")
+            number = stat_line.rpartition(")")[2].split()[1]  # behind the name, which may hold anything: state, parent
         except (OSError, IndexError):
             return
 
 
 def _written_by(process: Path) -> set[Identity]:
-    written = {_identity(each, stat.S_ISREG) for each in _opened(process, stat.S_IWUSR)}
-    return {known for known in written if known is not None}
+    written = {_identity(file, stat.S_ISREG) for file in _open_files(process, stat.S_IWUSR)}
+    return {identity for identity in written if identity is not None}
 
 
-def _opened(process: Path, mode: int) -> list[Path]:
+def _open_files(process: Path, mode: int) -> list[Path]:
     """The files that a process has opened to read alone or to write alone.
 
     A descriptor stands there as a link that its owner may read, write or both; see proc(5).
     """
     both = stat.S_IRUSR | stat.S_IWUSR
     try:
-        return [each for each in (process / "fd").iterdir() if each.lstat().st_mode & both == mode]
+        return [file for file in (process / "fd").iterdir() if file.lstat().st_mode & both == mode]
     except OSError:  # gone, or somebody else's
         return []
 
 
-def _is_pipe(opened: Path) -> bool:
+def _is_pipe(descriptor: Path) -> bool:
     """By its name alone: to ask for more of a file on a disk that is away may take for ever."""
     try:
-        return str(opened.readlink()).startswith("pipe:")
+        return str(descriptor.readlink()).startswith("pipe:")
     except OSError:
         return False
 
 
-def _identity(opened: Path, is_kind: Callable[[int], bool]) -> Identity | None:
+def _identity(descriptor: Path, is_kind: Callable[[int], bool]) -> Identity | None:
     try:
-        facts = opened.stat()
+        facts = descriptor.stat()
     except OSError:
         return None
     return (facts.st_dev, facts.st_ino) if is_kind(facts.st_mode) else None

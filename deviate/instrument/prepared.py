@@ -28,9 +28,9 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
     path, tree = snapshot.folder / "manifest.json", snapshot.folder / "tree"
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-        frozen = {name: (it["size"], it["mtime_ns"], it["kind"]) for name, it in document["files"].items()}
+        frozen = {name: (entry["size"], entry["mtime_ns"], entry["kind"]) for name, entry in document["files"].items()}
         crowds = survey_of(tree, copy_below, crowd_above, sys.maxsize, sys.maxsize)
-        found: dict[str, dict[str, object] | None] = {}
+        prepared: dict[str, dict[str, object] | None] = {}
         seen: set[str] = set()
         for name, facts in _files(os.fspath(tree), ""):
             seen.add(name)
@@ -39,9 +39,10 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
                 continue
             is_shared = facts.st_size > copy_below or crowds.has_in_crowd(name)
             if data_kind(name) is not None and (is_shared or kind != "copied"):
-                found[name] = asdict(FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns))
-        found.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
-        document["prepared"] = found
+                file = FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns)
+                prepared[name] = asdict(file)
+        prepared.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
+        document["prepared"] = prepared
         if "digests" in document:
             edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
             document["digests"] = digests_of(snapshot.folder, edited)

@@ -52,9 +52,9 @@ def freeze_provenance(root: Path, diff: Path) -> GitState | None:
     if not (root / ".git").exists():
         return None
     try:
-        asked = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", INSIDE)
+        arguments = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", INSIDE)
         state = _state(subprocess.run(
-            [*safe_git(root), *asked], cwd=root, env=git_environment(), capture_output=True, check=True,
+            [*safe_git(root), *arguments], cwd=root, env=git_environment(), capture_output=True, check=True,
         ).stdout)  # fmt: skip
         text, is_cut = _diff(root) if state.is_dirty and state.commit else (b"", False)
     except (OSError, subprocess.SubprocessError):

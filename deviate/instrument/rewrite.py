@@ -79,7 +79,7 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     """
     lines = _lines(text)
     edits = [edit for site in sites if site.form not in AROUND for edit in _site_edits(site, lines)]
-    shared = _shared(sites)
+    shared = _sites_by_tap(sites)
     edits += [edit for (span, form), ours in shared.items() for edit in _shared_edits(span, form, ours)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
     if sites or loops:
@@ -99,7 +99,7 @@ class _Parsed:
         self.module = wrapper.module
         self.positions = wrapper.resolve(PositionProvider)
         written = _lines(self.module.code) if "\f" in text else lines
-        self.lacking = [len(own) - len(other) for own, other in zip(lines, written, strict=False)]
+        self.lacking = [len(before) - len(after) for before, after in zip(lines, written, strict=False)]
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands; an empty tuple is its parentheses."""
@@ -142,10 +142,10 @@ def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit
     end += 1
     while end < len(line) and line[end] in " \t":
         end += 1
-    shown = line[start:end]
-    if line[end : end + 1] not in ("}", ":", "!") or any(mark in shown for mark in "'\"\\"):
+    field = line[start:end]
+    if line[end : end + 1] not in ("}", ":", "!") or any(mark in field for mark in "'\"\\"):
         return []
-    literal = shown.replace("{", "{{").replace("}", "}}")
+    literal = field.replace("{", "{{").replace("}", "}}")
     representation = "!r" if line[end] == "}" else ""
     return [
         Edit(span.line, start - 1, 0, literal),
@@ -154,13 +154,13 @@ def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit
     ]
 
 
-def _shared(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[Site]]:
+def _sites_by_tap(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[Site]]:
     """The sites that share a tap: one around each `"…".format`, whatever the number of its fields that are recorded."""
-    shared: dict[tuple[Span, TapForm], list[Site]] = {}
+    by_tap: dict[tuple[Span, TapForm], list[Site]] = {}
     for site in sites:
         if site.form in AROUND:
-            shared.setdefault((site.span, site.form), []).append(site)
-    return shared
+            by_tap.setdefault((site.span, site.form), []).append(site)
+    return by_tap
 
 
 def _shared_edits(span: Span, form: TapForm, sites: Sequence[Site]) -> list[Edit]:
@@ -260,10 +260,8 @@ def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
             return first.decorator
         case cst.ClassDef(bases=[first, *_]) | cst.ClassDef(keywords=[first, *_]):
             return first.value
-        case cst.FunctionDef(params=it):
-            return next(
-                (one.default for one in (*it.posonly_params, *it.params, *it.kwonly_params) if one.default), None
-            )
+        case cst.FunctionDef(params=cst.Parameters(posonly_params=a, params=b, kwonly_params=c)):
+            return next((parameter.default for parameter in (*a, *b, *c) if parameter.default), None)
     return None
 
 
@@ -284,9 +282,9 @@ def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:
     for number in sorted(by_line):
         line, done, parts, column = lines[number - 1], 0, [], 0
         for _, edit in sorted(by_line[number], key=lambda pair: (pair[1].column, pair[1].order, pair[0])):
-            kept = line[done : edit.column]
-            parts += [kept, edit.inserted]
-            column += len(kept)
+            untouched = line[done : edit.column]
+            parts += [untouched, edit.inserted]
+            column += len(untouched)
             gains.append((number, column, len(edit.inserted) - edit.removed))
             column += len(edit.inserted)
             done = edit.column + edit.removed

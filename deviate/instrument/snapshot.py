@@ -98,19 +98,19 @@ def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instru
         if place is not None:
             names.setdefault(place, []).append(name)
     done: dict[str, Instrumented] = {}
-    for place, known in names.items():
+    for place, project_names in names.items():
         data = place.read_bytes()
-        text, encoding = _decode(data, known[0])
-        sites = [site for site in analysis.sites if site.file in known]
-        loops = [loop for loop in analysis.loops if loop.file in known]
+        text, encoding = _decode(data, project_names[0])
+        sites = [site for site in analysis.sites if site.file in project_names]
+        loops = [loop for loop in analysis.loops if loop.file in project_names]
         instrumented = instrument_text(text, sites, loops)
-        own = place.relative_to(tree).as_posix()
-        for name in {own, *known}:
+        name_in_tree = place.relative_to(tree).as_posix()
+        for name in {name_in_tree, *project_names}:
             done[name] = instrumented
             _keep(place, destination / "originals" / name)
         place.unlink()  # it may be a link, and another name of the user's own file
         place.write_bytes(instrumented.text.encode(encoding))
-        shutil.copystat(destination / "originals" / own, place)
+        shutil.copystat(destination / "originals" / name_in_tree, place)
     return done, [place.relative_to(tree).as_posix() for place in names]
 
 
@@ -201,8 +201,8 @@ def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
     """
     guest = sorted(path for path in (snapshot / "guest").rglob("*.py") if path.is_file())
     originals = sorted(path for path in (snapshot / "originals").rglob("*") if path.is_file())
-    shown = [snapshot / "tree" / name for name in edited] + [snapshot / "git.diff"]
-    paths = [*guest, *originals, *(path for path in shown if path.is_file())]
+    inputs = [snapshot / "tree" / name for name in edited] + [snapshot / "git.diff"]
+    paths = [*guest, *originals, *(path for path in inputs if path.is_file())]
     return {path.relative_to(snapshot).as_posix(): file_digest(path) for path in paths}
 
 

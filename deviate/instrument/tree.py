@@ -147,7 +147,9 @@ def hash_tree(tree: Tree) -> str:
         (name, file.sha256 or f"{file.size} {file.mtime_ns}") for name, file in tree.files.items() if is_seen(name)
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
-    entries += [(name, f"{it.mtime_ns}") for name, it in tree.linked_folders.items() if not it.is_environment]
+    entries += [
+        (name, f"{folder.mtime_ns}") for name, folder in tree.linked_folders.items() if not folder.is_environment
+    ]
     for name, content in sorted(entries):
         digest.update(f"{name}\0{content}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -28,9 +28,9 @@ def log(name: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
 @sink("lightning", methods(OWNERS, ["log_dict"]), ["fabric.log_dict", "*.fabric.log_dict"])
 def log_dict(dictionary: Any = None, *rest: Any, metrics: Any = None, **options: Any) -> Iterator[Record]:
     """`log_dict(dictionary, …)` of a module, `log_dict(metrics, step)` of Fabric."""
-    shown = given(dictionary, metrics)
-    if shown is not None:
-        yield Record(shown)
+    logged = given(dictionary, metrics)
+    if logged is not None:
+        yield Record(logged)
 
 
 @sink("lightning", methods(LOGGERS, ["log_metrics"]))

@@ -52,6 +52,6 @@ def fastprogress_write(line: Any, table: Any = False) -> Iterator[Message]:
 @sink("progress", ["ignite.*ProgressBar().log_message", "alive_progress.alive_bar().text"], ["*bar.log_message"])
 def show_text(message: Any = None, *, text: Any = None) -> Iterator[Message]:
     """One text."""
-    shown = given(message, text)
-    if shown is not None:
-        yield Message(shown)
+    line = given(message, text)
+    if line is not None:
+        yield Message(line)

@@ -28,9 +28,9 @@ LOGGERS = (
 )
 def record(key: Any = None, val: Any = None, *rest: Any, value: Any = None, **options: Any) -> Iterator[Scalar]:
     """Key and value first; a key alone asks for what was stored under it."""
-    shown = given(val, value)
-    if shown is not None:
-        yield Scalar(key, shown)
+    number = given(val, value)
+    if number is not None:
+        yield Scalar(key, number)
 
 
 @sink("tabular", methods(LOGGERS, ["logkvs"]), ["*logger.logkvs"])

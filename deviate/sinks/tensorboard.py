@@ -18,9 +18,9 @@ def add_scalar(
     tag: Any = None, scalar_value: Any = None, *rest: Any, name: Any = None, value: Any = None, **options: Any
 ) -> Iterator[Scalar]:
     """`add_scalar(tag, scalar_value, global_step, walltime, …)`, and writers with other names for the first two."""
-    shown = given(scalar_value, value)
-    if shown is not None:
-        yield Scalar(given(tag, name), shown)
+    number = given(scalar_value, value)
+    if number is not None:
+        yield Scalar(given(tag, name), number)
 
 
 @sink("tensorboard", methods(WRITERS, ["add_scalars"]), ["*.add_scalars"])
@@ -69,6 +69,6 @@ def flax_scalar(tag: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Sc
 )
 def scalar(name: Any, data: Any = None, *rest: Any, tensor: Any = None, **options: Any) -> Iterator[Scalar]:
     """`tf.summary.scalar(name, data, step, description)` of TensorFlow 2; of 1 `(name, tensor)`, a graph's node."""
-    shown = given(data, tensor)
-    if shown is not None:
-        yield Scalar(name, shown)
+    number = given(data, tensor)
+    if number is not None:
+        yield Scalar(name, number)

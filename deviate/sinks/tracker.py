@@ -29,9 +29,9 @@ def log_metric(
     **options: Any,
 ) -> Iterator[Scalar]:
     """Name and value first, whatever they are called."""
-    shown = given(value, val)
-    if shown is not None:
-        yield Scalar(given(name, key, metric, metric_name), shown)
+    number = given(value, val)
+    if number is not None:
+        yield Scalar(given(name, key, metric, metric_name), number)
 
 
 @sink("tracker", (), ["*.log_metrics"])
@@ -48,9 +48,9 @@ def log_metrics(
     **values: Any,
 ) -> Iterator[Carried]:
     """A mapping first, whatever it is called, or every value under its own keyword."""
-    shown = given(mapping, metrics, data, dic, metrics_dict)
-    if shown is not None:
-        yield Record(shown)
+    record = given(mapping, metrics, data, dic, metrics_dict)
+    if record is not None:
+        yield Record(record)
     else:
         yield from by_keyword(values)
 

@@ -29,15 +29,15 @@ def wait_until_dead(pid: int) -> None:
 
 def test_answers_come_by_name(tmp_path: Path) -> None:
     ended = ask([python("a", "print(1)"), python("b", "import sys; sys.exit('no')")], tmp_path, jobs=1, timeout_s=60)
-    assert (ended["a"].code, ended["a"].said) == (0, "1\n")
-    assert (ended["b"].code, ended["b"].complained) == (1, "no\n")
+    assert (ended["a"].code, ended["a"].stdout) == (0, "1\n")
+    assert (ended["b"].code, ended["b"].stderr) == (1, "no\n")
 
 
 def test_variables_of_a_question_are_its_own(tmp_path: Path) -> None:
     text = "import os; print(os.environ.get('ASKED'))"
     asked = Question("asked", (sys.executable, "-c", text), {"ASKED": "yes"})
     ended = ask([asked, python("other", text)], tmp_path, jobs=2, timeout_s=60)
-    assert (ended["asked"].said, ended["other"].said) == ("yes\n", "None\n")
+    assert (ended["asked"].stdout, ended["other"].stdout) == ("yes\n", "None\n")
 
 
 def test_never_more_than_asked_for_run_at_a_time(tmp_path: Path) -> None:
@@ -54,9 +54,9 @@ def test_what_a_child_started_ends_with_it(text: str, tmp_path: Path) -> None:
     question = python("a", f"import os, subprocess, time\n{started}\n{text}")
     for patience in (2, 10, 50):  # on a busy machine it may take longer to begin than the shortest
         ended = ask([question], tmp_path, jobs=1, timeout_s=patience)
-        if ended["a"].said:
+        if ended["a"].stdout:
             break
-    wait_until_dead(int(ended["a"].said))
+    wait_until_dead(int(ended["a"].stdout))
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")

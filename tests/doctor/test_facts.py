@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from deviate.doctor.children import Ended
-from deviate.doctor.facts import Facts, death, read_facts
+from deviate.doctor.children import ChildResult
+from deviate.doctor.facts import Facts, describe_death, read_facts
 
-OK = Ended(0, "", "", 1.0)
+OK = ChildResult(0, "", "", 1.0)
 
 
 def test_a_torn_line_is_dropped(tmp_path: Path) -> None:
@@ -32,13 +32,15 @@ def test_a_fact_of_another_type_is_as_good_as_none() -> None:
 
 def test_an_import_that_failed_is_told_even_where_the_process_ended_well() -> None:
     facts = Facts({"import_fault": "ImportError: no", "is_done": True})
-    assert death(OK, facts, 60) == "importing it failed: ImportError: no"
+    assert describe_death(OK, facts, 60) == "importing it failed: ImportError: no"
 
 
 def test_whoever_said_all_has_not_died_whatever_its_exit_code() -> None:
-    assert death(Ended(-11, "", "", 1.0), Facts({"is_done": True}), 60) == ""
+    assert describe_death(ChildResult(-11, "", "", 1.0), Facts({"is_done": True}), 60) == ""
 
 
 def test_the_last_line_of_the_complaint_is_told() -> None:
-    told = death(Ended(134, "", "one\nUnknown flag in XLA_FLAGS\n\n", 1.0), Facts(doing="starting its backend"), 60)
+    told = describe_death(
+        ChildResult(134, "", "one\nUnknown flag in XLA_FLAGS\n\n", 1.0), Facts(doing="starting its backend"), 60
+    )
     assert told == "the process ended with exit code 134 while starting its backend (Unknown flag in XLA_FLAGS)"

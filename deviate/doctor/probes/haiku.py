@@ -10,4 +10,4 @@ PLACES = {"init": ["transform"], "dropout": ["next_rng_key", "transform"]}
 
 
 def look(haiku: Any, notes: Any) -> None:
-    notes.missing(haiku, PLACES)
+    notes.record_missing(haiku, PLACES)

@@ -19,30 +19,30 @@ PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-ro
 
 def look(jax: Any, notes: Any) -> None:
     notes.attempt("build", _build)
-    notes.missing(jax, PLACES)
+    notes.record_missing(jax, PLACES)
     notes.attempt("precision", lambda: _set_precision(jax))
     notes.attempt("generator", lambda: str(jax.config.jax_default_prng_impl))
-    notes.doing("starting its backend")
+    notes.begin_step("starting its backend")
     notes.attempt("backend", jax.default_backend)
     notes.attempt("gpus", lambda: _devices(jax))
 
 
 def accepts(jax: Any, notes: Any) -> None:
     """In a process of its own whose XLA_FLAGS have one flag more: one that XLA does not know ends the process."""
-    notes.doing("starting its backend with that flag")
+    notes.begin_step("starting its backend with that flag")
     notes.attempt("accepts", lambda: float(jax.jit(lambda number: number + 1)(1.0)) == 2.0)
 
 
 def _build() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    found = []
+    versions = []
     for name in ("jaxlib", *PLUGINS):
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(versions)
 
 
 def _set_precision(jax: Any) -> bool:

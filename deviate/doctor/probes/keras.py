@@ -19,5 +19,5 @@ PLACES = {
 
 def look(keras: Any, notes: Any) -> None:
     backend = notes.attempt("backend", keras.backend.backend)
-    notes.tell("build", f"on {backend}")
-    notes.missing(keras, PLACES)
+    notes.record("build", f"on {backend}")
+    notes.record_missing(keras, PLACES)

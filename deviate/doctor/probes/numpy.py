@@ -16,7 +16,7 @@ PLACES = {
 
 
 def look(numpy: Any, notes: Any) -> None:
-    notes.missing(numpy, PLACES)
+    notes.record_missing(numpy, PLACES)
     notes.attempt("build", lambda: _build(numpy))
     notes.attempt("pools", _pools)
 

@@ -10,4 +10,4 @@ PLACES = {"weights": ["apply_updates"]}
 
 
 def look(optax: Any, notes: Any) -> None:
-    notes.missing(optax, PLACES)
+    notes.record_missing(optax, PLACES)

@@ -35,44 +35,44 @@ PATIENCE_S = 10
 
 
 def look(module: Any, notes: Any) -> None:
-    notes.tell("version", platform.python_version())
-    notes.tell("path", sys.executable)
-    notes.tell("implementation", platform.python_implementation())
-    notes.tell("build", " ".join((*platform.python_build(), platform.python_compiler())))
-    notes.tell("variables", {name: os.environ[name] for name in VARIABLES if name in os.environ})
-    notes.tell("known", list(FRAMEWORKS))
-    notes.attempt("installed", installed)
-    notes.tell("system", f"{platform.system()} {platform.machine()}")
+    notes.record("version", platform.python_version())
+    notes.record("path", sys.executable)
+    notes.record("implementation", platform.python_implementation())
+    notes.record("build", " ".join((*platform.python_build(), platform.python_compiler())))
+    notes.record("variables", {name: os.environ[name] for name in VARIABLES if name in os.environ})
+    notes.record("known", list(FRAMEWORKS))
+    notes.attempt("installed", list_installed)
+    notes.record("system", f"{platform.system()} {platform.machine()}")
     cpu = notes.attempt("cpu", processor) or {}
-    notes.tell("instructions", [name for name in INSTRUCTIONS if name in cpu.get("flags", "").split()])
-    notes.tell("n_cpus", os.cpu_count())
+    notes.record("instructions", [name for name in INSTRUCTIONS if name in cpu.get("flags", "").split()])
+    notes.record("n_cpus", os.cpu_count())
     if hasattr(os, "sched_getaffinity"):
-        notes.tell("n_cpus_allowed", len(os.sched_getaffinity(0)))
+        notes.record("n_cpus_allowed", len(os.sched_getaffinity(0)))
     notes.attempt("quota", quota)
     notes.attempt("container", container)
-    notes.doing("asking the drivers for their devices")
+    notes.begin_step("asking the drivers for their devices")
     notes.attempt("accelerators", accelerators)
 
 
-def installed() -> list[str]:
+def list_installed() -> list[str]:
     """The frameworks that an import would find; a mere folder of that name is none."""
-    found = []
+    names = []
     for name in FRAMEWORKS:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def processor() -> dict[str, str]:
     """Name and flags of the first processor."""
     facts: dict[str, str] = {}
     if Path("/proc/cpuinfo").exists():
-        for line in _read("/proc/cpuinfo").splitlines():
+        for line in _read_file("/proc/cpuinfo").splitlines():
             key, _, value = line.partition(":")
             facts.setdefault(key.strip().lower(), value.strip())
     elif shutil.which("sysctl"):
-        facts["model name"] = _asked("sysctl", "-n", "machdep.cpu.brand_string")
+        facts["model name"] = _run_command("sysctl", "-n", "machdep.cpu.brand_string")
     return {
         "name": facts.get("model name") or platform.processor() or platform.machine(),
         "flags": facts.get("flags", facts.get("features", "")),
@@ -83,12 +83,12 @@ def quota() -> float | None:
     """CPUs' worth of time that the control group may use; None for no limit."""
     limits = []
     for path in _own_groups("/sys/fs/cgroup", ""):
-        allowed = _read(f"{path}/cpu.max").split()
+        allowed = _read_file(f"{path}/cpu.max").split()
         if len(allowed) == 2 and allowed[0] != "max":
             limits.append(int(allowed[0]) / int(allowed[1]))
     for path in _own_groups("/sys/fs/cgroup/cpu", "cpu"):
-        allowed = _read(f"{path}/cpu.cfs_quota_us").split()
-        period = _read(f"{path}/cpu.cfs_period_us").split()
+        allowed = _read_file(f"{path}/cpu.cfs_quota_us").split()
+        period = _read_file(f"{path}/cpu.cfs_period_us").split()
         if allowed and period and int(allowed[0]) > 0:
             limits.append(int(allowed[0]) / int(period[0]))
     return min(limits) if limits else None
@@ -100,7 +100,7 @@ def _own_groups(root: str, controller: str) -> list[str]:
     Source: cgroups(7), /proc/[pid]/cgroup: hierarchy:controllers:path, without controllers for version 2.
     """
     folders = [root]
-    for line in _read("/proc/self/cgroup").splitlines():
+    for line in _read_file("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
             below = root
@@ -122,27 +122,27 @@ def container() -> str:
 
 def accelerators() -> list[str]:
     """Devices with their drivers, as the system knows them."""
-    found = []
+    devices = []
     if shutil.which("nvidia-smi"):
-        told = _asked("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-        for line in told.splitlines():
+        listing = _run_command("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+        for line in listing.splitlines():
             name, comma, driver = line.rpartition(", ")
             if comma:
-                found.append(f"{name} (driver {driver})")
-    if not found and Path("/proc/driver/nvidia/version").exists():
-        found.append("NVIDIA driver without a device that nvidia-smi shows")
+                devices.append(f"{name} (driver {driver})")
+    if not devices and Path("/proc/driver/nvidia/version").exists():
+        devices.append("NVIDIA driver without a device that nvidia-smi shows")
     if Path("/dev/kfd").exists():
-        version = _read("/sys/module/amdgpu/version").strip()
-        found.append(f"AMD GPU (driver {version or 'of unknown version'})")
+        version = _read_file("/sys/module/amdgpu/version").strip()
+        devices.append(f"AMD GPU (driver {version or 'of unknown version'})")
     tpus = len(list(Path("/dev").glob("accel[0-9]*")))
     if tpus:
-        found.append(f"TPU, {tpus} chips")
+        devices.append(f"TPU, {tpus} chips")
     if platform.system() == "Darwin" and platform.machine() == "arm64":
-        found.append("Apple GPU")
-    return found
+        devices.append("Apple GPU")
+    return devices
 
 
-def _asked(*command: str) -> str:
+def _run_command(*command: str) -> str:
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
         timeout=PATIENCE_S, text=True,
@@ -150,7 +150,7 @@ def _asked(*command: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def _read(path: str) -> str:
+def _read_file(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

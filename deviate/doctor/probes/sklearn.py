@@ -15,4 +15,4 @@ PLACES = {
 
 
 def look(sklearn: Any, notes: Any) -> None:
-    notes.missing(sklearn, PLACES)
+    notes.record_missing(sklearn, PLACES)

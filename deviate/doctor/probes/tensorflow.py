@@ -19,15 +19,15 @@ PLACES = {
 
 
 def look(tf: Any, notes: Any) -> None:
-    notes.tell("build", _build(tf))
-    notes.missing(tf, PLACES)
+    notes.record("build", _build(tf))
+    notes.record_missing(tf, PLACES)
     notes.attempt("is_eager", lambda: bool(tf.executing_eagerly()))
     notes.attempt("onednn", _has_onednn)
     notes.attempt("threads", lambda: _threads(tf))
     notes.attempt("sets_threads", lambda: _sets_threads(tf))
-    notes.doing("looking for its devices")
+    notes.begin_step("looking for its devices")
     notes.attempt("gpus", lambda: _devices(tf))
-    notes.doing("switching op determinism on")
+    notes.begin_step("switching op determinism on")
     notes.attempt("is_deterministic", lambda: _switch_on(tf))
     notes.attempt("refuses", lambda: _refuses(tf))
 
@@ -60,12 +60,12 @@ def _sets_threads(tf: Any) -> bool:
 
 
 def _devices(tf: Any) -> list[str]:
-    found = []
+    devices = []
     for device in tf.config.list_physical_devices():
         if device.device_type != "CPU":
             details = tf.config.experimental.get_device_details(device)
-            found.append(f"{device.device_type} {details.get('device_name', device.name)}")
-    return found
+            devices.append(f"{device.device_type} {details.get('device_name', device.name)}")
+    return devices
 
 
 def _switch_on(tf: Any) -> bool:

@@ -31,15 +31,15 @@ PLACES = {
 
 
 def look(torch: Any, notes: Any) -> None:
-    notes.tell("build", _build(torch))
-    notes.missing(torch, PLACES)
+    notes.record("build", _build(torch))
+    notes.record_missing(torch, PLACES)
     notes.attempt("instructions", lambda: torch.backends.cpu.get_cpu_capability())  # noqa: PLW0108  not in older ones
-    notes.tell("n_threads", torch.get_num_threads())
-    notes.tell("threads", f"{torch.get_num_threads()}, inter-op {torch.get_num_interop_threads()}")
+    notes.record("n_threads", torch.get_num_threads())
+    notes.record("threads", f"{torch.get_num_threads()}, inter-op {torch.get_num_interop_threads()}")
     notes.attempt("onednn", lambda: bool(torch.backends.mkldnn.is_available()))
-    notes.doing("looking for its devices")
+    notes.begin_step("looking for its devices")
     notes.attempt("gpus", lambda: _gpus(torch))
-    notes.doing("trying its switches")
+    notes.begin_step("trying its switches")
     notes.attempt("precision", lambda: _set_precision(torch))
     _answer_twice(torch, notes, torch.use_deterministic_algorithms)
     notes.attempt("refuses", lambda: _refuses(torch))
@@ -61,15 +61,15 @@ def _build(torch: Any) -> str:
 
 
 def _gpus(torch: Any) -> list[str]:
-    found = []
+    devices = []
     if torch.cuda.is_available():
         kind = "ROCm" if getattr(torch.version, "hip", None) else "CUDA"
-        found += [f"{kind} {torch.cuda.get_device_name(index)}" for index in range(torch.cuda.device_count())]
+        devices += [f"{kind} {torch.cuda.get_device_name(index)}" for index in range(torch.cuda.device_count())]
     if getattr(torch.backends, "mps", None) is not None and torch.backends.mps.is_available():
-        found.append("MPS")
+        devices.append("MPS")
     if getattr(torch, "xpu", None) is not None and torch.xpu.is_available():
-        found += [f"XPU {torch.xpu.get_device_name(index)}" for index in range(torch.xpu.device_count())]
-    return found
+        devices += [f"XPU {torch.xpu.get_device_name(index)}" for index in range(torch.xpu.device_count())]
+    return devices
 
 
 def _set_precision(torch: Any) -> bool:
@@ -81,7 +81,7 @@ def _answer_twice(torch: Any, notes: Any, switch: Callable[[bool], object]) -> N
     """By default, and under deterministic algorithms."""
     torch.set_num_threads(max(2, torch.get_num_threads()))
     notes.attempt("default_gradient", lambda: _gradient(torch))
-    notes.doing("switching deterministic algorithms on")
+    notes.begin_step("switching deterministic algorithms on")
     notes.attempt("is_deterministic", lambda: _switch_on(torch, switch))
     notes.attempt("deterministic_gradient", lambda: _gradient(torch))
 

@@ -5,22 +5,16 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.figures.drawing import drawing as drawing
-    from deviate.report.figures.drawing import page_figure as page_figure
-    from deviate.report.figures.pictures import page_svg as page_svg
-    from deviate.report.figures.pictures import paper_pdf as paper_pdf
-    from deviate.report.figures.pictures import paper_png as paper_png
-    from deviate.report.figures.pictures import paper_svg as paper_svg
+    from deviate.report.figures.write import page_figure as page_figure
+    from deviate.report.figures.write import paper_pdf as paper_pdf
+    from deviate.report.figures.write import paper_png as paper_png
+    from deviate.report.figures.write import paper_svg as paper_svg
 
 load_on_first_use(
     __name__,
     {
-        "deviate.report.figures.drawing": (
-            "drawing",
+        "deviate.report.figures.write": (
             "page_figure",
-        ),
-        "deviate.report.figures.pictures": (
-            "page_svg",
             "paper_pdf",
             "paper_png",
             "paper_svg",

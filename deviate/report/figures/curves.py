@@ -8,14 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from deviate.report.figures.bundle import Bundle, bundle_of
-from deviate.report.figures.legend import Entry, legend
-from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
-from deviate.report.figures.paths import Floats
+from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import Line
 from deviate.report.plots import CurvePlot
 
-PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 14, 28
+HEIGHT, LEFT, RIGHT = 190, 62, 14
 BAND_POINTS = 100
 SHAPES_ON_MEAN = 5
 LOGARITHMIC_FROM = 200.0
@@ -32,7 +30,7 @@ class _Group:
     failed: Bundle
 
 
-def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
+def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     """The figure; each curve is thinned to about `n_points` points."""
     groups = [
         _Group(
@@ -43,10 +41,8 @@ def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         )
         for group in plot.groups
     ]
-    names = legend(surface, [Entry(it.index, it.label, _note(it)) for it in groups], surface.n_units - 12)
-    bottom = 42 + names.height
-    figure = new_figure(surface, PANEL_HEIGHT + TOP + bottom)
-    panel = add_panel(figure, surface, left=LEFT, bottom=bottom, right=RIGHT, top=TOP)
+    entries = [Entry(group.index, group.label, _note(group)) for group in groups]
+    panel = new_panel(surface, HEIGHT, entries, left=LEFT, right=RIGHT)
     suffix = _set_limits(panel, groups)
     for group in groups:
         _draw_runs(panel, group)
@@ -58,8 +54,8 @@ def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         _draw_shapes(panel, group, place / len(groups))
     panel.name_y(plot.axis, tail=suffix)
     panel.name_x("main-loop step")
-    names.draw(panel, below=40, left=LEFT - 6)
-    return figure
+    panel.draw_legend()
+    return panel.figure
 
 
 def _note(group: _Group) -> str:
@@ -72,17 +68,20 @@ def _note(group: _Group) -> str:
 def _draw_runs(panel: Panel, group: _Group) -> None:
     """Thin lines, fainter when they are many: one experiment must not cover another."""
     alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted.lines))))
-    panel.lines(_pixels(panel, group.counted.lines), group.index, width=0.7, alpha=alpha)
-    panel.lines(_pixels(panel, group.failed.lines), group.index, width=0.9, alpha=0.8, is_dashed=True)
+    counted, failed = (
+        join_lines((line.x, _drawable(panel, line.y)) for line in side.lines) for side in (group.counted, group.failed)
+    )
+    panel.line(*counted, group.index, width=0.7, alpha=alpha)
+    panel.line(*failed, group.index, width=0.9, alpha=0.8, is_dashed=True)
 
 
 def _draw_mean(panel: Panel, group: _Group, *, width: float, colour: str = "") -> None:
     band = group.counted.band
     if band is None or len(group.counted.lines) < 2:
         return
-    middle, low, high = (panel.to_pixels(band.x, _drawable(panel, side)) for side in (band.mean, band.low, band.high))
-    panel.band(middle[:, 0], low[:, 1], high[:, 1], group.index, fill=colour)
-    panel.lines([middle], group.index, width=width, stroke=colour)
+    mean, low, high = (_drawable(panel, side) for side in (band.mean, band.low, band.high))
+    panel.band(band.x, low, high, group.index, fill=colour)
+    panel.line(band.x, mean, group.index, width=width, stroke=colour)
 
 
 def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
@@ -96,12 +95,7 @@ def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
     x, y = band.x, band.mean
     wanted = x[0] + (np.arange(SHAPES_ON_MEAN) + 0.25 + 0.5 * phase) / SHAPES_ON_MEAN * (x[-1] - x[0])
     places = np.unique(np.searchsorted(x, wanted).clip(0, len(x) - 1))
-    at = panel.to_pixels(x[places], _drawable(panel, y[places]))
-    panel.points(at[np.isfinite(at).all(axis=1)], group.index, diameter=7, alpha=1.0)
-
-
-def _pixels(panel: Panel, lines: Sequence[Line]) -> list[Floats]:
-    return [panel.to_pixels(line.x, _drawable(panel, line.y)) for line in lines]
+    panel.points(x[places], _drawable(panel, y[places]), group.index, diameter=7)
 
 
 def _drawable(panel: Panel, y: Floats) -> Floats:
@@ -115,20 +109,15 @@ def _drawable(panel: Panel, y: Floats) -> Floats:
 def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
     """Limits from the runs that count, lest one that diverged flattens the rest; returns what the reader must know."""
     axes = panel.axes
-    shown = _range(line for group in groups for line in group.counted.lines)
+    counted = _range(line for group in groups for line in group.counted.lines)
     beyond = _range(line for group in groups for line in group.failed.lines)
-    if shown is None:
-        shown, beyond = beyond, None
-    ends = [
-        (line.x[0], line.x[-1])
-        for group in groups
-        for line in (*group.counted.lines, *group.failed.lines)
-        if len(line.x)
-    ]
-    first, last = min(it for it, _ in ends), max(it for _, it in ends)
+    if counted is None:
+        counted, beyond = beyond, None
+    lines = [line for group in groups for line in (*group.counted.lines, *group.failed.lines) if len(line.x)]
+    first, last = min(line.x[0] for line in lines), max(line.x[-1] for line in lines)
     axes.set_xlim(first, max(last, first + 1))
     panel.ticks_x(6, is_whole=True)
-    low, high = shown or (0.0, 1.0)
+    low, high = counted or (0.0, 1.0)
     is_cut = beyond is not None and (beyond[0] < low or beyond[1] > high)
     notes = ["cut to the runs that count"] if is_cut else []
     if low > 0 and high / low > LOGARITHMIC_FROM:
@@ -147,6 +136,6 @@ def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
 
 def _range(lines: Iterable[Line]) -> tuple[float, float] | None:
     """Lowest and highest value; None where there is none."""
-    known = [line.y[~np.isnan(line.y)] for line in lines]
-    ends = [(float(it.min()), float(it.max())) for it in known if it.size]
+    numbers = [line.y[~np.isnan(line.y)] for line in lines]
+    ends = [(float(y.min()), float(y.max())) for y in numbers if y.size]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None

@@ -1,24 +1,25 @@
-"""Which code draws which plot, and the one way of a plot to a page."""
+"""Which code draws which plot."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from deviate.report.figures.breakdowns import breakdown
-from deviate.report.figures.curves import curves
-from deviate.report.figures.estimation import estimation
-from deviate.report.figures.forest import forest
-from deviate.report.figures.growth import growth
-from deviate.report.figures.matrix import matrix
-from deviate.report.figures.outcomes import difference, survival
-from deviate.report.figures.overhead import kernels
-from deviate.report.figures.planning import planning
-from deviate.report.figures.profiles import profiles
-from deviate.report.figures.ranks import ranks
-from deviate.report.figures.steps import steps
-from deviate.report.figures.sweep import sweep
-from deviate.report.figures.write import Draw, page_svg
+from deviate.report.figures.breakdowns import draw_breakdown
+from deviate.report.figures.curves import draw_curves
+from deviate.report.figures.estimation import draw_estimation
+from deviate.report.figures.forest import draw_forest
+from deviate.report.figures.growth import draw_growth
+from deviate.report.figures.matrix import draw_matrix
+from deviate.report.figures.outcomes import draw_difference, draw_survival
+from deviate.report.figures.overhead import draw_kernels
+from deviate.report.figures.planning import draw_planning
+from deviate.report.figures.profiles import draw_profiles
+from deviate.report.figures.ranks import draw_ranks
+from deviate.report.figures.steps import draw_steps
+from deviate.report.figures.surface import Surface
+from deviate.report.figures.sweep import draw_sweep
 from deviate.report.plots import (
     BreakdownPlot,
     CurvePlot,
@@ -37,33 +38,28 @@ from deviate.report.plots import (
     SweepPlot,
 )
 
-DRAW: dict[type, Callable[..., Figure]] = {
-    EstimationPlot: estimation,
-    ForestPlot: forest,
-    RankPlot: ranks,
-    ProfilePlot: profiles,
-    SurvivalPlot: survival,
-    DifferencePlot: difference,
-    BreakdownPlot: breakdown,
-    PlanningPlot: planning,
-    MatrixPlot: matrix,
-    StepsPlot: steps,
-    KernelPlot: kernels,
-    SweepPlot: sweep,
-    GrowthPlot: growth,
-}
+DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
+    {
+        EstimationPlot: draw_estimation,
+        ForestPlot: draw_forest,
+        RankPlot: draw_ranks,
+        ProfilePlot: draw_profiles,
+        SurvivalPlot: draw_survival,
+        DifferencePlot: draw_difference,
+        BreakdownPlot: draw_breakdown,
+        PlanningPlot: draw_planning,
+        MatrixPlot: draw_matrix,
+        StepsPlot: draw_steps,
+        KernelPlot: draw_kernels,
+        SweepPlot: draw_sweep,
+        GrowthPlot: draw_growth,
+    }
+)
+
 MOST_POINTS = 200
 """Of each curve: what a column shows at 600 dots per inch, with the lowest and the highest value of every stretch."""
 
 
-def page_figure(plot: Plot, n_points: int = MOST_POINTS, salt: str = "") -> str:
-    """The plot as an `<svg>` element; with a salt its ids differ from those of the same plot elsewhere on a page.
-
-    Args:
-        n_points: of each curve, about.
-    """
-    return page_svg(drawing(plot, n_points), f"{salt}{plot.key}", plot.title, plot.description)
-
-
-def drawing(plot: Plot, n_points: int = MOST_POINTS) -> Draw:
-    return partial(curves, plot, n_points=n_points) if isinstance(plot, CurvePlot) else partial(DRAW[type(plot)], plot)
+def draw(plot: Plot, surface: Surface, n_points: int = MOST_POINTS) -> Figure:
+    """The figure on a surface, to be called within the style of that; curves have about `n_points` points each."""
+    return draw_curves(plot, surface, n_points) if isinstance(plot, CurvePlot) else DRAWERS[type(plot)](plot, surface)

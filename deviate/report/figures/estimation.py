@@ -1,18 +1,18 @@
 """The estimation plot: every raw point, and beside or below them the difference with its interval.
 
-Source: Gardner & Altman (1986) for two groups, Cumming (2012) for more; Ho et al. (2019) for the combination of raw
-points and interval.
+Source: Gardner & Altman (1986) for two groups, Cumming (2012) for more, turned by a quarter where names have no room
+side by side; Ho et al. (2019) for the combination of raw points and interval.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures import rows
-from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
-from deviate.report.figures.paths import Floats
-from deviate.report.figures.reach import goes_on, limits, padded
+from deviate.report.figures.panel import DOTS, Floats, Panel, add_panel, few_ticks, join_lines, new_figure, new_panel
+from deviate.report.figures.reach import axis_limits, cut_note, pad_limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, chains, diameter
 from deviate.report.format import MINUS
@@ -22,58 +22,54 @@ PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
 NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
+ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 42, 48, 26, 22
 
 
-def estimation(plot: EstimationPlot, surface: Surface) -> Figure:
+def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     """Gardner-Altman for two experiments, Cumming for more, as rows where they are many, one group alone."""
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
     if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
-        return rows.rows(plot, surface)
+        return _rows(plot, surface)
     return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
 
 
 def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
-    figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP)
-    panel = add_panel(figure, surface, left=LEFT, bottom=NAMES, right=RIGHT, top=TOP)
+    panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=RIGHT, below=NAMES)
     _scale(panel, plot.groups, ends=())
     panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
     is_cut = _draw_groups(panel, plot, draws_interval=True)
     _name_groups(panel, plot.groups)
-    panel.name_y(plot.axis, tail=goes_on(is_cut=is_cut))
-    return figure
+    panel.name_y(plot.axis, tail=cut_note(is_cut=is_cut))
+    return panel.figure
 
 
 def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDifference, surface: Surface) -> Figure:
     """The axis on the right is the one on the left with its zero at the mean of the baseline."""
-    figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP + 18)
-    panel = add_panel(figure, surface, left=LEFT, bottom=NAMES, right=LEFT, top=TOP + 18)
+    panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=LEFT, top=TOP + 18, below=NAMES)
     axes = panel.axes
-    ends = [origin + it for it in (difference.low, difference.high, difference.estimate) if it is not None]
+    shifts = (difference.low, difference.high, difference.estimate)
+    ends = [origin + shift for shift in shifts if shift is not None]
     _scale(panel, plot.groups, ends=(*ends, origin))
     axes.set_xlim(-0.5, 2.5)
     low, high = axes.get_ylim()
-    twin = axes.twinx()
-    twin.set_facecolor("none")
-    twin.spines[["top", "left", "bottom"]].set_visible(False)
-    twin.tick_params(length=3 * surface.unit, width=0.8 * surface.unit, pad=3.5 * surface.unit)
-    scale = Panel(figure, twin, surface, panel.width, panel.height)
-    twin.set_ylim(low - origin, high - origin)
-    twin.yaxis.set_major_locator(few_ticks(5))
-    axes.plot([0, 2.5], [origin, origin], color=surface.ink, linewidth=0.8 * surface.unit, linestyle=(0, (2, 2)))
+    scale = replace(panel, axes=axes.twinx())
+    scale.clear_frame("top", "left", "bottom")
+    scale.axes.set_ylim(low - origin, high - origin)
+    scale.axes.yaxis.set_major_locator(few_ticks(5))
+    dotted: dict[str, Any] = {"color": surface.ink, "linewidth": 0.8 * surface.unit, "linestyle": DOTS}
+    axes.plot([0, 2.5], [origin] * 2, **dotted)
     other = plot.groups[1]
     if other.mean is not None:
-        (line,) = axes.plot([1, 2.5], [other.mean] * 2, color=surface.ink, linewidth=0.8 * surface.unit)
-        line.set_linestyle((0, (2, 2)))
-        line.set_gid(f"series-{other.index}")
+        axes.plot([1, 2.5], [other.mean] * 2, gid=f"series-{other.index}", **dotted)
     _draw_groups(panel, plot, draws_interval=False)
     panel.name_y(plot.axis, above=26, width=panel.width + LEFT - 6)
     is_cut = _draw_difference(panel, 2.0, origin, difference, other.index)
     scale.name_y(
-        plot.difference_axis, tail=goes_on(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
+        plot.difference_axis, tail=cut_note(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
     )
     _name_groups(panel, plot.groups, ("candidate", f"{MINUS} baseline"))
-    return figure
+    return panel.figure
 
 
 def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
@@ -87,19 +83,17 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     _draw_groups(above, plot, draws_interval=False)
     _name_groups(above, plot.groups)
     above.name_y(plot.axis)
-    estimates = [it.estimate for it in plot.differences if it.estimate is not None]
-    ends = [it for row in plot.differences for it in (row.low, row.high) if it is not None]
-    below.axes.set_ylim(*limits([*estimates, 0.0], ends))
+    below.axes.set_ylim(*_difference_limits(plot))
     below.axes.yaxis.set_major_locator(few_ticks(5))
     below.rule(y=0)
     places = {group.label: place for place, group in enumerate(plot.groups)}
     is_cut = [
-        _draw_difference(below, float(places[it.label]), 0.0, it, plot.groups[places[it.label]].index)
-        for it in plot.differences
+        _draw_difference(below, float(place), 0.0, difference, plot.groups[place].index)
+        for place, difference in ((places[difference.label], difference) for difference in plot.differences)
     ]
     below.axes.set_xticks([])
     below.axes.spines["bottom"].set_visible(False)
-    tail = goes_on(is_cut=any(is_cut))
+    tail = cut_note(is_cut=any(is_cut))
     below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=tail)
     return figure
 
@@ -115,7 +109,7 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
     is_cut = False
     for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
-            panel.points(at, group.index, diameter=size)
+            panel.points_at(at, group.index, diameter=size)
         if group.mean is None or len(group.values) < 2:
             continue
         x = place + 0.36
@@ -136,13 +130,13 @@ def _swarm(panel: Panel, place: int, values: Sequence[float], size: float) -> Fl
 
 def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats]) -> None:
     """A thin line through the runs of a pair, through all groups that they are in."""
-    known = {it.label: it.pairs for it in plot.differences}
-    pairs = [known.get(group.label, ()) for group in plot.groups[1:]]
+    pairs_of = {difference.label: difference.pairs for difference in plot.differences}
     joined = [
         np.array([positions[group][place] for group, place in enumerate(chain) if place is not None])
-        for chain in chains(pairs)
+        for chain in chains([pairs_of.get(group.label, ()) for group in plot.groups[1:]])
     ]
-    panel.lines([it for it in joined if len(it) > 1], None, width=0.7, alpha=0.4)
+    lines = [panel.axes.transData.inverted().transform(pixels).T for pixels in joined if len(pixels) > 1]
+    panel.line(*join_lines((x, y) for x, y in lines), None, width=0.7, alpha=0.4)
 
 
 def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedDifference, index: int) -> bool:
@@ -160,8 +154,8 @@ def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedD
 def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) -> None:
     """Limits from all points; ends of intervals may widen them, not without bound."""
     values = [value for group in groups for value in group.values]
-    reach = [it for group in groups for it in (group.low, group.high, *group.one_sd) if it is not None]
-    panel.axes.set_ylim(*limits(values, [*reach, *ends]) if values else padded(min(ends), max(ends)))
+    reach = [end for group in groups for end in (group.low, group.high, *group.one_sd) if end is not None]
+    panel.axes.set_ylim(*axis_limits(values, [*reach, *ends]) if values else pad_limits(min(ends), max(ends)))
     panel.axes.yaxis.set_major_locator(few_ticks(6))
 
 
@@ -170,6 +164,82 @@ def _name_groups(panel: Panel, groups: Sequence[PointGroup], *more: tuple[str, s
     low, high = panel.axes.get_xlim()
     room = panel.width / (high - low)
     panel.axes.set_xticks([])
-    for place, lines in enumerate([*((it.label, it.note) for it in groups), *more]):
+    for place, lines in enumerate([*((group.label, group.note) for group in groups), *more]):
         for line, text in enumerate(lines):
             panel.text((place - low) * room, -14 - 15 * line, panel.surface.fit(text, room - 6), ha="center")
+
+
+def _difference_limits(plot: EstimationPlot) -> tuple[float, float]:
+    estimates = [difference.estimate for difference in plot.differences if difference.estimate is not None]
+    ends = [end for difference in plot.differences for end in (difference.low, difference.high) if end is not None]
+    return axis_limits([*estimates, 0.0], ends)
+
+
+def _rows(plot: EstimationPlot, surface: Surface) -> Figure:
+    """A row for each experiment; without differences the points have all of the width."""
+    names = min(130.0, 0.28 * surface.n_units)
+    beside = 0.3 * surface.n_units if plot.differences else 0.0
+    n = len(plot.groups)
+    figure = new_figure(surface, ROW * n + ROWS_TOP + ROWS_BOTTOM)
+    left, right = names + 12, 14 + (beside + GAP if beside else 0)
+    points = add_panel(figure, surface, left=left, bottom=ROWS_BOTTOM, right=right, top=ROWS_TOP)
+    values = [value for group in plot.groups for value in group.values]
+    drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
+    ends = [end for pair in drawn.values() for end in pair if end is not None]
+    points.axes.set_xlim(*axis_limits(values, ends))
+    points.arrange_rows(n)
+    points.ticks_x(5)
+    size = diameter(max(len(group.values) for group in plot.groups))
+    is_cut = [_draw_row(points, place, group, drawn[group.label], size) for place, group in enumerate(plot.groups)]
+    for place, group in enumerate(plot.groups):
+        points.name_row(place, n, [group.label, group.note], gap=12, width=names)
+    points.name_above(plot.axis, tail=cut_note(is_cut=any(is_cut)), above=26, left=6 - left)
+    if plot.differences:
+        panel = add_panel(
+            figure, surface, left=surface.n_units - 14 - beside, bottom=ROWS_BOTTOM, right=14, top=ROWS_TOP
+        )
+        _draw_difference_rows(panel, plot)
+    return figure
+
+
+def _draw_difference_rows(panel: Panel, plot: EstimationPlot) -> None:
+    places = {group.label: place for place, group in enumerate(plot.groups)}
+    panel.axes.set_xlim(*_difference_limits(plot))
+    panel.arrange_rows(len(plot.groups))
+    panel.ticks_x(5)
+    panel.rule(x=0)
+    panel.text_at(0, 0, "baseline")
+    is_cut = [
+        _draw_difference_row(panel, place, difference, plot.groups[place].index)
+        for place, difference in ((places[difference.label], difference) for difference in plot.differences)
+    ]
+    name = f"{plot.difference_axis}, to {plot.groups[0].label}"
+    panel.name_above(name, tail=cut_note(is_cut=any(is_cut)), above=8)
+
+
+def _draw_row(
+    panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
+) -> bool:
+    """Points around the line of their row, the mean with a line below them; whether that leaves the panel."""
+    if group.values:
+        panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
+    if group.mean is None or len(group.values) < 2:
+        return False
+    y, is_cut = place + 0.36, False
+    low, high = ends
+    if low is not None and high is not None:
+        is_cut = panel.level(y, low, high, group.index, width=1.6)
+    panel.mark(group.mean, y, group.index, diameter=5.5)
+    return is_cut
+
+
+def _draw_difference_row(panel: Panel, place: int, difference: PlottedDifference, index: int) -> bool:
+    """The difference with its interval; whether that leaves the panel."""
+    if difference.estimate is None:
+        panel.axes.text(0, place, "none", ha="center", va="center")
+        return False
+    is_cut = False
+    if difference.low is not None and difference.high is not None:
+        is_cut = panel.level(place, difference.low, difference.high, index)
+    panel.mark(difference.estimate, place, index)
+    return is_cut

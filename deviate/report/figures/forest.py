@@ -3,13 +3,11 @@
 Source: Lewis & Clarke (2001) for the form; raw points below each line, for an SD of few runs hides what it is made of.
 """
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
-from deviate.report.figures.reach import goes_on
+from deviate.report.figures.reach import cut_note
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.swarm import aside
 from deviate.report.plots import ForestPlot, ForestRow
 
 ROW, TOP, BOTTOM = 44, 8, 46
@@ -17,25 +15,21 @@ FARTHEST = 4.0
 """The axis ends at so many times the largest SD: an interval from two runs would leave no room for all others."""
 
 
-def forest(plot: ForestPlot, surface: Surface) -> Figure:
+def draw_forest(plot: ForestPlot, surface: Surface) -> Figure:
     """One line per variant, from 0."""
     names = min(120.0, 0.3 * surface.n_units, 6 + max(surface.text_width(row.label) for row in plot.rows))
-    figure = new_figure(surface, ROW * len(plot.rows) + TOP + BOTTOM)
+    n = len(plot.rows)
+    figure = new_figure(surface, ROW * n + TOP + BOTTOM)
     panel = add_panel(figure, surface, left=names + 14, bottom=BOTTOM, right=16, top=TOP)
-    axes, end = panel.axes, _end(plot)
-    axes.set_xlim(0, 1.04 * end)
-    axes.set_ylim(len(plot.rows) - 0.5, -0.5)
-    axes.spines["left"].set_visible(False)
-    axes.set_yticks([])
+    panel.axes.set_xlim(0, 1.04 * _end(plot))
+    panel.arrange_rows(n)
     panel.ticks_x(6)
     if plot.reference is not None:
         panel.rule(x=plot.reference)
     is_cut = [_draw_row(panel, index, row) for index, row in enumerate(plot.rows)]
     for index, row in enumerate(plot.rows):
-        y = panel.height * (1 - (index + 0.5) / len(plot.rows))
-        panel.text(-14, y + 7, surface.fit(row.label, names), ha="right")
-        panel.text(-14, y - 7, surface.fit(row.note, names), ha="right")
-    panel.name_x(plot.axis, tail=goes_on(is_cut=any(is_cut)), width=surface.n_units - 22)
+        panel.name_row(index, n, [row.label, row.note], gap=14, width=names)
+    panel.name_x(plot.axis, tail=cut_note(is_cut=any(is_cut)), width=surface.n_units - 22)
     return figure
 
 
@@ -57,8 +51,5 @@ def _draw_row(panel: Panel, index: int, row: ForestRow) -> bool:
         air = 0.025 * panel.axes.get_xlim()[1]
         panel.text_at(air, y, panel.surface.wrap(row.remark, 0.95 * panel.width), ha="left")
     if row.distances:
-        height = np.full(len(row.distances), index + 0.22)
-        at, unit = panel.to_pixels(np.array(row.distances, dtype=float), height), panel.surface.unit
-        at[:, 1] -= np.abs(aside(at[:, 0], 8 * unit, 4.0 * unit))
-        panel.points(at, index, diameter=4.0)
+        panel.swarm(row.distances, index + 0.22, index, height=8, diameter=4.0, is_below=True)
     return is_cut

@@ -1,18 +1,19 @@
 """How two runs grow apart: their values above, and the differences on axes of powers of ten below."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.legend import Entry, legend
-from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
-from deviate.report.figures.reach import padded
+from deviate.report.figures.panel import Entry, Panel, add_panel, few_ticks, legend_height, legend_names, new_figure
+from deviate.report.figures.reach import pad_limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import LARGEST, Floats, Line, thin
 from deviate.report.format import MINUS
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
-PANEL_HEIGHT, GAP, LEFT, RIGHT, TOP, BELOW = 110, 52, 58, 16, 26, 42
+HEIGHT, GAP, LEFT, RIGHT, TOP, BELOW = 110, 52, 58, 16, 26, 42
 MOST_POINTS = 200
 MOST_SHAPES = 40
 """Points of a line from which on it is drawn without their shapes."""
@@ -20,52 +21,52 @@ DIFFERENCE = 2
 """Place of the colour of differences: neither run's."""
 
 
-def growth(plot: GrowthPlot, surface: Surface) -> Figure:
+def draw_growth(plot: GrowthPlot, surface: Surface) -> Figure:
     """Panels above each other over the same steps; a dotted line where the runs differ first."""
     entries = [Entry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
-    names = legend(surface, entries, surface.n_units - 12)
-    n, bottom = len(plot.panels), BELOW + names.height
-    height = bottom + n * PANEL_HEIGHT + (n - 1) * GAP + TOP
+    names = legend_names(surface, entries)
+    n, bottom = len(plot.panels), BELOW + legend_height(names)
+    height = bottom + n * HEIGHT + (n - 1) * GAP + TOP
     figure = new_figure(surface, height)
-    for place, it in enumerate(plot.panels):
-        below = bottom + (n - 1 - place) * (PANEL_HEIGHT + GAP)
-        panel = add_panel(figure, surface, left=LEFT, bottom=below, right=RIGHT, top=height - below - PANEL_HEIGHT)
-        _draw(panel, plot, it)
+    for place, content in enumerate(plot.panels):
+        below = bottom + (n - 1 - place) * (HEIGHT + GAP)
+        panel = add_panel(figure, surface, left=LEFT, bottom=below, right=RIGHT, top=height - below - HEIGHT)
+        _draw(panel, plot, content)
         if place == n - 1:
             panel.name_x(plot.steps_axis)
-            names.draw(panel, below=40, left=LEFT - 6)
+            replace(panel, below=BELOW, names=names).draw_legend()
     return figure
 
 
-def _draw(panel: Panel, plot: GrowthPlot, it: GrowthPanel) -> None:
+def _draw(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
     x = np.array(plot.steps, dtype=float)
-    lines = [_heights(np.array(values, dtype=float), it) for _, values in it.lines]
-    panel.axes.set_xlim(*padded(float(x[0]), float(x[-1])))
-    known = np.concatenate([line[np.isfinite(line)] for line in lines])
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    lines = [_heights(np.array(values, dtype=float), content) for _, values in content.lines]
+    panel.axes.set_xlim(*pad_limits(float(x[0]), float(x[-1])))
+    finite = np.concatenate([line[np.isfinite(line)] for line in lines])
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     # Whole powers, for an axis that lies between two of them would have no number.
-    panel.axes.set_ylim(*padded(*((np.floor(low), np.ceil(high)) if it.is_logarithmic else (low, high))))
+    panel.axes.set_ylim(*pad_limits(*((np.floor(low), np.ceil(high)) if content.is_logarithmic else (low, high))))
     panel.ticks_x(6, is_whole=True)
-    if it.is_logarithmic:
-        _powers(panel, np.array(it.lines[0][1], dtype=float))
+    if content.is_logarithmic:
+        _label_powers(panel, np.array(content.lines[0][1], dtype=float))
     else:
         panel.axes.yaxis.set_major_locator(few_ticks(4))
     if plot.first is not None:
         panel.rule(x=float(plot.first))
     for index, heights in enumerate(lines):
         line = thin(Line(x, heights), MOST_POINTS)
-        at, colour = panel.to_pixels(line.x, line.y), DIFFERENCE if it.is_logarithmic else index
+        place = DIFFERENCE if content.is_logarithmic else index
         # The second run is dashed, so that the first is seen below it where both are equal.
-        panel.lines([at], colour, width=1.6, is_dashed=index == 1)
+        panel.line(line.x, line.y, place, width=1.6, is_dashed=index == 1)
         if len(x) <= MOST_SHAPES:
-            panel.points(at[np.isfinite(line.y)], colour, diameter=5.0, alpha=1.0)
-    panel.name_y(it.axis)
+            panel.points(line.x, line.y, place, diameter=5.0)
+    panel.name_y(content.axis)
 
 
-def _heights(values: Floats, it: GrowthPanel) -> Floats:
+def _heights(values: Floats, content: GrowthPanel) -> Floats:
     """Where values stand; what is not finite, or too large to be drawn, stands nowhere."""
     values = np.where(np.abs(values) <= LARGEST, values, np.nan)
-    return _exponents(values) if it.is_logarithmic else values
+    return _exponents(values) if content.is_logarithmic else values
 
 
 def _exponents(values: Floats) -> Floats:
@@ -80,16 +81,16 @@ def _floor(values: Floats) -> float:
     return float(np.floor(np.log10(sizes.min()))) - 1 if len(sizes) else 0.0
 
 
-def _powers(panel: Panel, values: Floats) -> None:
+def _label_powers(panel: Panel, values: Floats) -> None:
     """Whole powers of ten, as many as have room; 0 by its name."""
     values = np.where(np.abs(values) <= LARGEST, values, np.nan)
     floor, (low, high) = _floor(values), panel.axes.get_ylim()
     has_zero = bool((values == 0).any())
     first = int(floor) + 1
     each = max(1, -(-(int(np.floor(high)) - first + 1) // 5))
-    shown = [float(it) for it in range(first, int(np.floor(high)) + 1, each)]
-    shown = [floor, *shown] if has_zero else [it for it in shown if it >= low]
-    panel.axes.yaxis.set_major_locator(FixedLocator(shown))
+    powers = [float(power) for power in range(first, int(np.floor(high)) + 1, each)]
+    ticks = [floor, *powers] if has_zero else [power for power in powers if power >= low]
+    panel.axes.yaxis.set_major_locator(FixedLocator(ticks))
     panel.axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: "0" if has_zero and y == floor else _power(y)))
 
 

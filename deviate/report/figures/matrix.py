@@ -7,9 +7,10 @@ tenth of a megabyte. Its colour is that of the experiment, more or less transpar
 import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from deviate.report.figures.panel import Panel, add_panel, new_figure
+from deviate.report.figures.panel import Panel, add_panel, name_series, new_figure
 from deviate.report.figures.surface import Surface, colour
 from deviate.report.plots import MatrixPlot
 
@@ -20,7 +21,7 @@ LIGHTEST, DARKEST = 0.08, 0.62
 MOST_NAMES = 12
 
 
-def matrix(plot: MatrixPlot, surface: Surface) -> Figure:
+def draw_matrix(plot: MatrixPlot, surface: Surface) -> Figure:
     """A row and a column per run; the scale below runs from the least to the most of all pairs."""
     n = len(plot.names) - 1
     side = min(CELL * max(n, 2), WIDEST, surface.n_units - LEFT - RIGHT)
@@ -44,8 +45,8 @@ def _cells(plot: MatrixPlot) -> NDArray[np.float64]:
     """Shape (R - 1, R - 1, 4): rows from the second run, columns to the last but one; no pair is there twice."""
     values = np.array(plot.values)
     pairs = values[np.tril_indices(len(values), -1)]
-    known = pairs[np.isfinite(pairs)]
-    low, span = known.min(), known.max() - known.min()
+    finite = pairs[np.isfinite(pairs)]
+    low, span = finite.min(), finite.max() - finite.min()
     share = np.clip((values - low) / span, 0, 1) if span > 0 else np.zeros_like(values)
     opacity = np.where(np.isfinite(values), LIGHTEST + (DARKEST - LIGHTEST) * share, 0.0)
     alpha = np.tril(opacity, -1)[1:, :-1]
@@ -57,9 +58,10 @@ def _scale(panel: Panel, plot: MatrixPlot) -> None:
     y, size = -44.0, 16.0
     panel.text(6 - LEFT, y, plot.low)
     begin = 6 - LEFT + panel.surface.text_width(plot.low) + 8
-    outside = panel.opened()
     for step, alpha in enumerate(np.linspace(LIGHTEST, DARKEST, 5)):
-        x = begin + step * size
-        at = np.stack([panel.place(x, y), panel.place(x + size, y)])
-        outside.patch(at, plot.index, height=size, alpha=float(alpha))
+        corner = ((begin + step * size) / panel.width, (y - size / 2) / panel.height)
+        cell = Rectangle(corner, size / panel.width, size / panel.height, transform=panel.axes.transAxes)
+        cell.set(facecolor=colour(plot.index), alpha=float(alpha), linewidth=0, clip_on=False)
+        name_series(cell, plot.index)
+        panel.axes.add_artist(cell)
     panel.text(begin + 5 * size + 8, y, f"{plot.high} · replicates")

@@ -1,148 +1,207 @@
 """Axes on a surface and what is drawn into them: points, lines, bands, names; lengths are in units of the surface.
 
-Lines and points are drawn as few paths in rounded positions, for that halves the text of a page. Each experiment has a
-colour and a shape, the same in every figure, so that a print in grey still tells them apart.
+matplotlib's artists draw it, with two restrictions that keep a page below its size: positions are rounded, and what
+belongs to one experiment is one element, however many runs it has; a marker of matplotlib is an element per point. Each
+experiment has a colour and a shape, the same in every figure, so that a print in grey still tells them apart.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Affine2D, Transform
+from numpy.typing import ArrayLike, NDArray
 
-from deviate.report.figures import paths
-from deviate.report.figures.paths import Floats
-from deviate.report.figures.reach import within
-from deviate.report.figures.surface import Surface, colour
+from deviate.report.figures.reach import clip_interval
+from deviate.report.figures.surface import PALETTE, Surface, colour
+from deviate.report.figures.swarm import aside
 
-DASHES = (0, (3, 2))
+Floats = NDArray[np.float64]
+
+SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
+    (),  # a round dot
+    ((0, 1.2), (1.1, -0.75), (-1.1, -0.75)),
+    ((0.9, 0.9), (0.9, -0.9), (-0.9, -0.9), (-0.9, 0.9)),
+    ((0, 1.3), (1.0, 0), (0, -1.3), (-1.0, 0)),
+    ((0, -1.2), (-1.1, 0.75), (1.1, 0.75)),
+    ((-1.2, 0), (0.75, 1.1), (0.75, -1.1)),
+    ((1.2, 0), (-0.75, -1.1), (-0.75, 1.1)),
+)
+"""Corners in radii, by the place of the experiment. One more than there are colours, so that the seventh experiment
+differs from the first."""
+ARROW = np.array([(5.0, 0.0), (-3.0, 3.6), (-3.0, -3.6)])
+"""Corners in units of a head that points right."""
+DASHES, DOTS = (0, (3, 2)), (0, (2, 2))
+LEGEND_ROW, LEGEND_KEY, LEGEND_GAP = 18.0, 26.0, 16.0
+"""Units of a row of names, of the stroke before a name, and between two names."""
 
 
-def new_figure(surface: Surface, height: float) -> Figure:
-    """A transparent figure as wide as the surface and so many units high; one of its pixels is a point."""
-    return Figure(figsize=(surface.width / 72, height * surface.unit / 72), dpi=72, facecolor="none")
+class _Rounding(Transform):
+    """Positions with so many decimals: matplotlib writes six, which would double the text of a page."""
+
+    input_dims = output_dims = 2
+
+    def __init__(self, decimals: int) -> None:
+        super().__init__()
+        self.decimals = decimals
+
+    def transform_non_affine(self, values: ArrayLike) -> Floats:
+        return np.round(np.asarray(values, dtype=float), self.decimals)
 
 
-def few_ticks(n: int, *, is_whole: bool = False) -> MaxNLocator:
-    return MaxNLocator(n, steps=[1, 2, 5, 10] if is_whole else [1, 2, 2.5, 5, 10], integer=is_whole)
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One experiment in a legend: its place in the report, its name, and what must not be shortened."""
+
+    index: int
+    label: str
+    note: str = ""
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An entry as a legend shows it, so many units right of its left end, in a row from 0."""
+
+    entry: Entry
+    text: str
+    x: float
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Axes with a size in units; what is drawn outside of them shows where the panel `is_open`."""
+    """Axes with a size in units; `left` and `below` are the margins that names of axes and the legend have."""
 
     figure: Figure
     axes: Axes
     surface: Surface
     width: float
     height: float
-    is_open: bool = False
+    left: float
+    below: float = 0.0
+    names: tuple[Name, ...] = ()
 
-    def to_pixels(self, x: Floats, y: Floats) -> Floats:
+    def to_pixels(self, x: Floats | Sequence[float], y: Floats | Sequence[float]) -> Floats:
         """Data to pixels, shape (n, 2); the limits of the axes must be set before."""
         return np.asarray(self.axes.transData.transform(np.column_stack([x, y])), dtype=float)
 
-    def points(self, pixels: Floats, index: int, *, diameter: float = 5.0, alpha: float = 0.75) -> None:
-        """The shape of an experiment at pixel positions, shape (n, 2), all in one path."""
-        around = paths.corners(index) * diameter * self.surface.unit / 2
-        if len(around):
-            self._fill(paths.polygons(pixels, around, self.surface.grain), index, colour(index), alpha)
-        else:
-            self._stroke(paths.dots(pixels, self.surface.grain), index, colour(index), diameter, alpha=alpha)
+    def to_units(self, x: float, y: float) -> tuple[float, float]:
+        """Data to units right of and above the lower left corner of the axes."""
+        across, up = self.axes.transAxes.inverted().transform(self.axes.transData.transform((x, y)))
+        return float(across) * self.width, float(up) * self.height
 
-    def lines(
+    def points(self, x: Floats | Sequence[float], y: Floats | Sequence[float], index: int, *, diameter: float) -> None:
+        """The shape of an experiment at positions in data; at those that are not finite there is none."""
+        pixels = self.to_pixels(x, y)
+        pixels = pixels[np.isfinite(pixels).all(axis=1)]
+        if len(pixels):
+            self.points_at(pixels, index, diameter=diameter, alpha=1.0)
+
+    def points_at(
+        self, pixels: Floats, index: int, *, diameter: float, alpha: float = 0.75, is_clipped: bool = True
+    ) -> None:
+        """The same at positions in pixels, shape (n, 2), all in one path."""
+        corners = np.array(SHAPES[index % len(SHAPES)], dtype=float)
+        unit, grain = self.surface.unit, self.surface.grain
+        if len(corners):
+            path = _polygons(pixels, corners * diameter * unit / 2, grain)
+            self._add_path(path, index, is_clipped=is_clipped, facecolor=colour(index), alpha=alpha, linewidth=0)
+        else:
+            self._add_dots(pixels, index, diameter, is_clipped=is_clipped, edgecolor=colour(index), alpha=alpha)
+
+    def swarm(
+        self, values: Sequence[float], y: float, index: int, *, height: float, diameter: float, is_below: bool = False
+    ) -> None:
+        """Raw points along a row at y, moved up and down by at most `height` so that none hides another.
+
+        With `is_below` they are moved down alone.
+        """
+        pixels, unit = self.to_pixels(values, np.full(len(values), y)), self.surface.unit
+        shifts = aside(pixels[:, 0], height * unit, diameter * unit)
+        pixels[:, 1] += -np.abs(shifts) if is_below else shifts
+        self.points_at(pixels, index, diameter=diameter)
+
+    def line(
         self,
-        lines: Iterable[Floats],
+        x: Floats | Sequence[float],
+        y: Floats | Sequence[float],
         index: int | None,
         *,
         width: float,
         alpha: float = 1.0,
         stroke: str = "",
         is_dashed: bool = False,
+        scale: Transform | None = None,
     ) -> None:
-        """Polylines in pixels, each of shape (n, 2), as one path; a NaN breaks a line. Without an index: in ink."""
-        path = paths.polylines(lines, self.surface.grain)
-        if path is not None:
-            drawn = stroke or (self.surface.ink if index is None else colour(index))
-            self._stroke(path, index, drawn, width, alpha=alpha, is_dashed=is_dashed)
+        """A line in data, which a NaN breaks; without an index, or a colour to stroke it with, in ink.
+
+        With a `scale` positions are those of that, and the line shows outside of the axes too, as that of a legend.
+        """
+        if not np.isfinite(y).any():
+            return
+        line = Line2D(x, y, linewidth=width * self.surface.unit, alpha=alpha, zorder=1)
+        line.set_color(stroke or (self.surface.ink if index is None else colour(index)))
+        line.set_linestyle(DASHES if is_dashed else "solid")
+        line.set_solid_capstyle("round")
+        line.set_dash_capstyle("round")
+        line.set_transform((scale or self.axes.transData) + _Rounding(self.surface.grain))
+        self._add(line, index, is_clipped=scale is None)
 
     def band(self, x: Floats, low: Floats, high: Floats, index: int, *, fill: str = "") -> None:
-        """A filled band in pixels between two lines; parts where a side is NaN are left open."""
-        path = paths.bands(x, low, high, self.surface.grain)
-        if path is not None:
-            self._fill(path, index, fill or colour(index), 0.2)
-
-    def patch(self, ends: Floats, index: int, *, height: float, alpha: float) -> None:
-        """A rectangle around a level line between two ends in pixels, shape (2, 2), so many units high."""
-        half = height * self.surface.unit / 2
-        path = paths.bands(ends[:, 0], ends[:, 1] - half, ends[:, 1] + half, self.surface.grain)
-        if path is not None:
-            self._fill(path, index, colour(index), alpha)
+        """A filled band between two lines in data; parts where a side is NaN are left open."""
+        is_known = np.isfinite(low) & np.isfinite(high)
+        if is_known.any():
+            band = self.axes.fill_between(
+                x, low, high, where=is_known.tolist(), facecolor=fill or colour(index), alpha=0.2, linewidth=0
+            )
+            band.set_transform(self.axes.transData + _Rounding(self.surface.grain))
+            name_series(band, index)
 
     def upright(self, x: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
-        """An interval of the vertical axis at x, in ink; whether it leaves the panel, which an arrow tells."""
-        cut = within(self.axes.get_ylim(), low, high)
-        self._straight([x, x], cut, index, width)
-        ends = [(it, turn) for it, end, turn in zip(cut, (low, high), (-90, 90), strict=True) if it != end]
-        for it, turn in ends:
-            self.arrow(x, it, index, turn=turn)
-        return bool(ends)
+        """An interval of the vertical axis at x, in ink; whether it leaves the panel, which an arrow shows."""
+        ends = clip_interval(self.axes.get_ylim(), low, high)
+        self.line([x, x], ends, index, width=width, stroke=self.surface.ink)
+        cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (-90, 90), strict=True) if end != whole]
+        for end, turn in cut:
+            self._arrow(x, end, index, turn)
+        return bool(cut)
 
     def level(self, y: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
         """The same of the horizontal axis at y."""
-        cut = within(self.axes.get_xlim(), low, high)
-        self._straight(cut, [y, y], index, width)
-        ends = [(it, turn) for it, end, turn in zip(cut, (low, high), (180, 0), strict=True) if it != end]
-        for it, turn in ends:
-            self.arrow(it, y, index, turn=turn)
-        return bool(ends)
-
-    def interval(self, x: Sequence[float], y: Sequence[float], index: int | None, *, width: float = 2.0) -> None:
-        """A straight line in data, in ink."""
-        self._straight(x, y, index, width)
+        ends = clip_interval(self.axes.get_xlim(), low, high)
+        self.line(ends, [y, y], index, width=width, stroke=self.surface.ink)
+        cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (180, 0), strict=True) if end != whole]
+        for end, turn in cut:
+            self._arrow(end, y, index, turn)
+        return bool(cut)
 
     def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0) -> None:
         """One estimate in data, a dot in ink; on the edge of the panel it is whole."""
-        at = self.to_pixels(np.array([x], dtype=float), np.array([y], dtype=float))
-        # A line of next to no length with round ends.
-        self.opened().lines(
-            [np.concatenate([at, at + np.array([0.1, 0.0])])], index, width=diameter, stroke=self.surface.ink
-        )
-
-    def arrow(self, x: float, y: float, index: int | None, *, turn: float) -> None:
-        """The head of an arrow in data, turned by so many degrees from the right: an interval goes on there."""
-        at = self.to_pixels(np.array([x], dtype=float), np.array([y], dtype=float))[0]
-        self._fill(paths.head((at[0], at[1]), turn, self.surface.unit), index, self.surface.ink, 1.0)
-
-    def opened(self) -> "Panel":
-        """The same where what lies outside of the axes shows too."""
-        return replace(self, is_open=True)
+        self._add_dots(self.to_pixels([x], [y]), index, diameter, is_clipped=False, edgecolor=self.surface.ink)
 
     def rule(self, *, x: float | None = None, y: float | None = None, is_dashed: bool = True) -> None:
         """A thin line through the whole panel, at x or at y."""
         style = {"color": self.surface.ink, "linewidth": 0.8 * self.surface.unit}
-        dashes = {"linestyle": (0, (2, 2))} if is_dashed else {}
+        dashes = {"linestyle": DOTS} if is_dashed else {}
         if x is not None:
             self.axes.axvline(x, **style, **dashes)  # type: ignore[arg-type]
         if y is not None:
             self.axes.axhline(y, **style, **dashes)  # type: ignore[arg-type]
 
-    def place(self, x: float, y: float) -> Floats:
-        """Pixels of a place so many units right of and above the lower left corner of the axes."""
-        corner = self.axes.transAxes.transform((0, 0))
-        return np.asarray(corner + np.array([x, y]) * self.surface.unit, dtype=float)
-
     def text(self, x: float, y: float, text: str, *, ha: str = "left", va: str = "center") -> None:
         """Text at a place so many units right of and above the lower left corner of the axes."""
-        at = (x / self.width, y / self.height)
-        self.axes.text(*at, text, transform=self.axes.transAxes, ha=ha, va=va, clip_on=False)
+        place = (x / self.width, y / self.height)
+        self.axes.text(*place, text, transform=self.axes.transAxes, ha=ha, va=va, clip_on=False)
 
     def text_at(self, x: float, y: float, text: str, *, ha: str = "center", va: str = "center") -> None:
         """Text in data, on the ground of the surface so that no line runs through it."""
@@ -157,28 +216,52 @@ class Panel:
         The limits must be set before. `tail` is not shortened; `width` in units is how much room there is, that of the
         panel by default; `right` is where the name ends, for an axis on the right.
         """
-        told = self._fitted(name, f"{tail}{self._left_out(self.axes.yaxis)}", width)
+        label = self._axis_label(self.axes.yaxis, name, tail, width)
         y = self.height + above
-        self.text(0 if right is None else right, y, told, ha="left" if right is None else "right", va="bottom")
+        self.text(0 if right is None else right, y, label, ha="left" if right is None else "right", va="bottom")
 
-    def name_x(self, name: str, *, tail: str = "", below: float = 22.0, width: float | None = None) -> None:
+    def name_x(self, name: str, *, tail: str = "", width: float | None = None) -> None:
         """The name of the horizontal axis, below the numbers and at its right end."""
-        told = self._fitted(name, f"{tail}{self._left_out(self.axes.xaxis)}", width)
-        self.text(self.width, -below, told, ha="right", va="top")
+        self.text(self.width, -22, self._axis_label(self.axes.xaxis, name, tail, width), ha="right", va="top")
 
     def name_above(self, name: str, *, above: float, tail: str = "", left: float | None = None) -> None:
         """The name of the horizontal axis above the panel, where those of two panels find room below each other.
 
         It begins `left` of the panel's lower left corner, or ends with the panel.
         """
-        told = self._fitted(name, f"{tail}{self._left_out(self.axes.xaxis)}", self.surface.n_units - 24)
-        is_left = left is not None
+        label = self._axis_label(self.axes.xaxis, name, tail, self.surface.n_units - 24)
         x = self.width if left is None else left
-        self.text(x, self.height + above, told, ha="left" if is_left else "right", va="bottom")
+        self.text(x, self.height + above, label, ha="right" if left is None else "left", va="bottom")
 
-    def _fitted(self, name: str, tail: str, width: float | None) -> str:
-        room = (self.width if width is None else width) - self.surface.text_width(tail)
-        return f"{self.surface.fit(name, room)}{tail}"
+    def draw_legend(self) -> None:
+        """The names that the panel was made with, below it: a stroke and the shape of each, its name and its n."""
+        for name in self.names:
+            x, y, index = name.x + 6 - self.left, 2 - self.below - LEGEND_ROW * (name.row + 0.5), name.entry.index
+            across, up = np.array([x, x + 18]) / self.width, np.array([y, y]) / self.height
+            scale = self.axes.transAxes
+            self.line(across, up, index, width=2.5, is_dashed=name.entry.is_dashed, scale=scale)
+            centre = scale.transform([(across.mean(), up[0])])
+            self.points_at(centre, index, diameter=7, alpha=1.0, is_clipped=False)
+            self.text(x + LEGEND_KEY, y, name.text)
+
+    def clear_frame(self, *sides: str) -> None:
+        """No ground, no line on these sides, and small ticks."""
+        self.axes.set_facecolor("none")
+        self.axes.spines[list(sides)].set_visible(False)
+        unit = self.surface.unit
+        self.axes.tick_params(length=3 * unit, width=0.8 * unit, pad=3.5 * unit)
+
+    def arrange_rows(self, n: int) -> None:
+        """Rows from the top down at 0, 1, … instead of a vertical axis."""
+        self.axes.set_ylim(n - 0.5, -0.5)
+        self.axes.set_yticks([])
+        self.axes.spines["left"].set_visible(False)
+
+    def name_row(self, row: int, n: int, lines: Sequence[str], *, gap: float, width: float) -> None:
+        """One or two lines of text left of a row, `gap` units from the axis, as far as they fit."""
+        y = self.height * (1 - (row + 0.5) / n)
+        for line, text in enumerate(lines):
+            self.text(-gap, y + 7 * (len(lines) - 1 - 2 * line), self.surface.fit(text, width), ha="right")
 
     def ticks_x(self, n_most: int = 6, *, is_whole: bool = False) -> None:
         """As many numbers on the horizontal axis as have room side by side, but for `n_most`; limits come before."""
@@ -186,57 +269,91 @@ class Panel:
         low, high = self.axes.get_xlim()
         for n in range(n_most, 0, -1):
             axis.set_major_locator(few_ticks(n, is_whole=is_whole))
-            shown = [it for it in axis.get_majorticklocs() if low <= it <= high]
-            room = self.width * (shown[1] - shown[0]) / (high - low) if len(shown) > 1 else self.width
+            ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+            room = self.width * (ticks[1] - ticks[0]) / (high - low) if len(ticks) > 1 else self.width
             labels = axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
             if max(map(self.surface.text_width, labels)) + 8 <= room:
                 return
 
-    def _left_out(self, axis: XAxis | YAxis) -> str:
-        """What the numbers of an axis are to be multiplied with or added to.
+    def ticks_at(self, labels: Mapping[float, str], *, widest: float = np.inf) -> None:
+        """Ticks at these values of the horizontal axis, as many as have room from the left on.
 
-        It goes with the name of the axis, for matplotlib writes it in the same place.
+        The limits must be set before; a label is shortened to `widest` units.
+        """
+        ticks: list[float] = []
+        end = -np.inf
+        for value, label in labels.items():
+            x, _ = self.to_units(value, self.axes.get_ylim()[0])
+            half = min(self.surface.text_width(label), widest) / 2
+            if x - half >= end + 6:
+                ticks.append(value)
+                end = x + half
+        self.label_ticks({tick: self.surface.fit(labels[tick], widest) for tick in ticks})
+
+    def label_ticks(self, labels: Mapping[float, str]) -> None:
+        """These labels at these values of the horizontal axis, and no other tick."""
+        axis = self.axes.xaxis
+        axis.set_major_locator(FixedLocator(list(labels)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: labels.get(value, "")))
+
+    def _axis_label(self, axis: XAxis | YAxis, name: str, tail: str, width: float | None) -> str:
+        """The name of an axis as far as it fits, its tail, and what its numbers are to be multiplied with or added to.
+
+        matplotlib would write the latter in the place of the name.
         """
         formatter = axis.get_major_formatter()
         formatter.set_locs(list(axis.get_majorticklocs()))
         factor, plus, offset = formatter.get_offset().partition("+")
         axis.get_offset_text().set_visible(False)
-        return (f" × {factor}" if factor else "") + (f" + {offset}" if plus else "")
+        whole_tail = tail + (f" × {factor}" if factor else "") + (f" + {offset}" if plus else "")
+        room = (self.width if width is None else width) - self.surface.text_width(whole_tail)
+        return f"{self.surface.fit(name, room)}{whole_tail}"
 
-    def _straight(self, x: Sequence[float], y: Sequence[float], index: int | None, width: float) -> None:
-        at = self.to_pixels(np.array(x, dtype=float), np.array(y, dtype=float))
-        self.lines([at], index, width=width, stroke=self.surface.ink)
+    def _arrow(self, x: float, y: float, index: int | None, turn: float) -> None:
+        """The head of an arrow in data, turned by so many degrees from the right: an interval goes on there."""
+        corners = Affine2D().rotate_deg(turn).scale(self.surface.unit).transform(ARROW)
+        path = _polygons(self.to_pixels([x], [y]), corners, self.surface.grain)
+        self._add_path(path, index, is_clipped=True, facecolor=self.surface.ink, linewidth=0)
 
-    def _transform(self) -> Transform:
-        """Pixels of a drawing in which one is a point, whatever the resolution it is written in."""
-        return Affine2D().scale(1 / 72) + self.figure.dpi_scale_trans
+    def _add_dots(self, pixels: Floats, index: int | None, diameter: float, *, is_clipped: bool, **style: Any) -> None:
+        path, width = _dots(pixels, self.surface.grain), diameter * self.surface.unit
+        style |= {"facecolor": "none", "linewidth": width, "capstyle": "round"}
+        self._add_path(path, index, is_clipped=is_clipped, **style)
 
-    def _stroke(
-        self, path: Path, index: int | None, stroke: str, width: float, *, alpha: float = 1.0, is_dashed: bool = False
-    ) -> None:
-        patch = PathPatch(path, facecolor="none", edgecolor=stroke, linewidth=width * self.surface.unit, alpha=alpha)
-        patch.set_capstyle("round")
-        patch.set_linestyle(DASHES if is_dashed else "solid")
-        self._add(patch, index)
+    def _add_path(self, path: Path, index: int | None, *, is_clipped: bool, **style: Any) -> None:
+        patch = PathPatch(path, **style)
+        # Pixels of a drawing in which one is a point, whatever the resolution it is written in.
+        patch.set_transform(Affine2D().scale(1 / 72) + self.figure.dpi_scale_trans)
+        self._add(patch, index, is_clipped=is_clipped)
 
-    def _fill(self, path: Path, index: int | None, fill: str, alpha: float) -> None:
-        self._add(PathPatch(path, facecolor=fill, alpha=alpha, linewidth=0), index)
-
-    def _add(self, patch: PathPatch, index: int | None) -> None:
-        patch.set_transform(self._transform())
+    def _add(self, artist: Artist, index: int | None, *, is_clipped: bool) -> None:
         # Moved to whole pixels, a line of next to no length, which is a dot, would be one of none.
-        patch.set_snap(False)
-        # What is drawn from values is cut at the window; a legend lies outside on purpose.
-        patch.set_clip_on(not self.is_open)
-        tell_series(patch, index)
-        # Not add_patch: it goes through every vertex to widen limits that are fixed already.
-        self.axes.add_artist(patch)
+        artist.set_snap(False)
+        artist.set_clip_on(is_clipped)
+        name_series(artist, index)
+        # Not add_patch or add_line: they go through every vertex to widen limits that are fixed already.
+        self.axes.add_artist(artist)
 
 
-def tell_series(artist: Artist, index: int | None) -> None:
-    """What belongs to one experiment says so; the page hides and shows it by that."""
-    if index is not None:
-        artist.set_gid(f"series-{index}")
+def _polygons(centres: Floats, corners: Floats, grain: int) -> Path:
+    """The same polygon at each centre, in pixels."""
+    ring = np.concatenate([corners, corners[:1]])
+    vertices = np.round(centres[:, None, :] + ring, grain).reshape(-1, 2)
+    codes = [Path.MOVETO, *[Path.LINETO] * (len(corners) - 1), Path.CLOSEPOLY]
+    return Path(vertices, np.tile(codes, len(centres)))
+
+
+def _dots(centres: Floats, grain: int) -> Path:
+    """Lines of next to no length, for a stroke with round ends; one of exactly none is dropped by some renderers."""
+    begins = np.round(centres, grain)
+    vertices = np.stack([begins, begins + np.array([0.1, 0.0])], axis=1).reshape(-1, 2)
+    return Path(vertices, np.tile([Path.MOVETO, Path.LINETO], len(centres)))
+
+
+def new_figure(surface: Surface, height: float) -> Figure:
+    """A transparent figure as wide as the surface and so many units high; one of its pixels is a point."""
+    return Figure(figsize=(surface.width / 72, height * surface.unit / 72), dpi=72, facecolor="none")
 
 
 def add_panel(figure: Figure, surface: Surface, left: float, bottom: float, right: float, top: float) -> Panel:
@@ -244,8 +361,70 @@ def add_panel(figure: Figure, surface: Surface, left: float, bottom: float, righ
     width, height = figure.get_size_inches() * 72 / surface.unit
     axes = figure.add_axes(
         (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height),
-        facecolor="none",
     )
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(length=3 * surface.unit, width=0.8 * surface.unit, pad=3.5 * surface.unit)
-    return Panel(figure, axes, surface, float(width - left - right), float(height - bottom - top))
+    panel = Panel(figure, axes, surface, float(width - left - right), float(height - bottom - top), left)
+    panel.clear_frame("top", "right")
+    return panel
+
+
+def new_panel(
+    surface: Surface,
+    height: float,
+    entries: Sequence[Entry],
+    *,
+    left: float,
+    right: float = 16,
+    top: float = 28,
+    below: float = 42,
+) -> Panel:
+    """A figure with one panel so many units high, and below it the margin of its axis and the rows of its legend."""
+    names = legend_names(surface, entries)
+    bottom = below + legend_height(names)
+    figure = new_figure(surface, height + top + bottom)
+    return replace(add_panel(figure, surface, left, bottom, right, top), below=below, names=names)
+
+
+def legend_names(surface: Surface, entries: Sequence[Entry]) -> tuple[Name, ...]:
+    """As many names in a row as the surface has room for, which a legend of matplotlib's would put in columns.
+
+    A name alone in its row is shortened to it.
+    """
+    width = surface.n_units - 12
+    names: list[Name] = []
+    x, row = 0.0, 0
+    for entry in entries:
+        note = f" ({entry.note})" if entry.note else ""
+        label = surface.fit(entry.label, max(40.0, width - LEGEND_KEY - surface.text_width(note)))
+        needed = LEGEND_KEY + surface.text_width(f"{label}{note}")
+        if names and x + needed > width:
+            x, row = 0.0, row + 1
+        names.append(Name(entry, f"{label}{note}", x, row))
+        x += needed + LEGEND_GAP
+    return tuple(names)
+
+
+def legend_height(names: Sequence[Name]) -> float:
+    """Units of all rows."""
+    return LEGEND_ROW * (1 + max((name.row for name in names), default=-1))
+
+
+def few_ticks(n: int, *, is_whole: bool = False) -> MaxNLocator:
+    return MaxNLocator(n, steps=[1, 2, 5, 10] if is_whole else [1, 2, 2.5, 5, 10], integer=is_whole)
+
+
+def join_lines(lines: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Several lines, x and y of each, as one that is broken between them: one element of a page for a hundred runs."""
+    parts = [np.concatenate([np.stack([x, y]), [[np.nan], [np.nan]]], axis=1) for x, y in lines]
+    x, y = np.concatenate(parts, axis=1) if parts else np.empty((2, 0))
+    return x, y
+
+
+def is_dashed(index: int) -> bool:
+    """Colours come again after the last of them, dashed."""
+    return (index // len(PALETTE)) % 2 == 1
+
+
+def name_series(artist: Artist, index: int | None) -> None:
+    """What belongs to one experiment says so; the page hides and shows it by that."""
+    if index is not None:
+        artist.set_gid(f"series-{index}")

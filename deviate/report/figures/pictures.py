@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deviate.report.document import Figure, Report, Section
-from deviate.report.medium import COLUMN_IN
 from deviate.report.plots import (
     BreakdownPlot,
     DifferencePlot,
@@ -22,7 +21,6 @@ from deviate.report.plots import (
 
 LONGEST_NAME = 48
 
-
 KINDS: dict[type, str] = {MatrixPlot: "pairs", StepsPlot: "steps"}
 
 
@@ -32,73 +30,22 @@ class Picture:
 
     Attributes:
         name: of a file, without suffix: lower-case letters, digits and hyphens, unique in the report.
+        plot: its title and caption are not part of the drawing, for the page or the paper has them beside it.
     """
 
     name: str
     plot: Plot
 
-    @property
-    def title(self) -> str:
-        """What it shows; not part of the drawing, for a caption says it there."""
-        return self.plot.title
-
-    @property
-    def caption(self) -> str:
-        """How to read it: what points, lines and bands are, in sentences."""
-        return self.plot.caption
-
-    @property
-    def description(self) -> str:
-        """The numbers in words, for those who cannot see it."""
-        return self.plot.description
-
-    @property
-    def key(self) -> str:
-        """What ids in its SVG begin with."""
-        return self.plot.key
-
 
 def pictures(report: Report) -> tuple[Picture, ...]:
     """All figures in the order of the page; none is drawn before it is asked for."""
-    found: dict[str, Picture] = {}
+    by_name: dict[str, Picture] = {}
     for name, plot in _plots(report):
         unique, n = name, 2
-        while unique in found:
+        while unique in by_name:
             unique, n = f"{name}-{n}", n + 1
-        found[unique] = Picture(unique, plot)
-    return tuple(found.values())
-
-
-def paper_pdf(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
-    """A PDF of one page that is `width_in` inches wide, text in 8 points; equal bytes for equal findings."""
-    # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.figures import write
-    from deviate.report.figures.drawing import drawing
-
-    return write.paper_pdf(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
-
-
-def paper_svg(picture: Picture, width_in: float = COLUMN_IN) -> str:
-    """The same as SVG, with letters as outlines: it needs no font."""
-    from deviate.report.figures import write
-    from deviate.report.figures.drawing import drawing
-
-    return write.paper_svg(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
-
-
-def paper_png(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
-    """The same in 300 dots per inch on white ground."""
-    from deviate.report.figures import write
-    from deviate.report.figures.drawing import drawing
-
-    return write.paper_png(drawing(picture.plot), picture.key, width_in)
-
-
-def page_svg(picture: Picture, salt: str = "") -> str:
-    """The figure as an `<svg>` element for a page; with a salt its ids differ from those of other elements there."""
-    from deviate.report.figures.drawing import page_figure
-
-    return page_figure(picture.plot, salt=salt)
+        by_name[unique] = Picture(unique, plot)
+    return tuple(by_name.values())
 
 
 def slug(text: str) -> str:

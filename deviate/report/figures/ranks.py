@@ -3,7 +3,6 @@
 Source: Demšar (2006), figure 1; the names stand in rows as wide as the figure, so that they need no second column.
 """
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
@@ -13,7 +12,7 @@ from deviate.report.plots import RankPlot
 SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
 
 
-def ranks(plot: RankPlot, surface: Surface) -> Figure:
+def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
     """The best at the left; names on both sides below the axis, the better half at the left."""
     n = len(plot.ranks)
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
@@ -27,7 +26,7 @@ def ranks(plot: RankPlot, surface: Surface) -> Figure:
     _draw_scale(scale, plot)
     for index, (low, high) in enumerate(plot.cliques):
         y = HEAD + 9 + BAR * index
-        scale.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], width=4)
+        scale.panel.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], None, width=4)
     for index, (label, text, rank) in enumerate(plot.ranks):
         _draw_name(scale, index, label, text, rank, HEAD + BAR * len(plot.cliques) + 14)
     return figure
@@ -47,20 +46,16 @@ class _Scale:
     def x(self, rank: float) -> float:
         return self.left + (rank - 1) * (self.right - self.left) / (self.n - 1)
 
-    def line(self, x: list[float], y: list[float], *, width: float) -> None:
-        at = self.panel.to_pixels(np.array(x, dtype=float), np.array(y, dtype=float))
-        self.panel.lines([at], None, width=width)
-
     def text(self, x: float, y: float, text: str, *, ha: str = "left", va: str = "center") -> None:
         self.panel.text(x, self.height - y, text, ha=ha, va=va)
 
 
 def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
     n, width, surface = scale.n, scale.width, scale.panel.surface
-    scale.line([scale.left, scale.right], [HEAD, HEAD], width=1)
+    scale.panel.line([scale.left, scale.right], [HEAD, HEAD], None, width=1)
     # Whole ranks, and no more of them than have room for their number.
     for rank in range(1, n + 1, max(1, -(-n // 10))):
-        scale.line([scale.x(rank)] * 2, [HEAD - 5, HEAD], width=1)
+        scale.panel.line([scale.x(rank)] * 2, [HEAD - 5, HEAD], None, width=1)
         scale.text(scale.x(rank), HEAD - 7, str(rank), ha="center", va="bottom")
     scale.text(width / 2, 10, surface.fit(plot.note, width - 2 * SIDE), ha="center")
     length = plot.difference * (scale.right - scale.left) / (n - 1)
@@ -68,8 +63,8 @@ def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
     end = min(begin + length, width - SIDE)
     goes_on = begin + length > end + 0.5
     for x in [begin] if goes_on else [begin, end]:
-        scale.line([x, x], [46, 54], width=1)
-    scale.line([begin, end], [50, 50], width=2)
+        scale.panel.line([x, x], [46, 54], None, width=1)
+    scale.panel.line([begin, end], [50, 50], None, width=2)
     label = f"{plot.difference_label}{', longer than the scale' if goes_on else ''}"
     fitted = surface.fit(label, width - 2 * SIDE)
     x = min(begin, width - SIDE - surface.text_width(fitted))
@@ -85,6 +80,6 @@ def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, fi
     edge = scale.left - 12 if is_left else scale.right + 12
     room = edge - 5 - SIDE / 2 if is_left else scale.width - SIDE / 2 - edge - 5
     tail = f"  {text}"
-    told = f"{surface.fit(label, room - surface.text_width(tail))}{tail}"
-    scale.line([scale.x(rank), scale.x(rank), edge], [HEAD, y, y], width=0.8)
-    scale.text(edge - 5 if is_left else edge + 5, y, told, ha="right" if is_left else "left")
+    name = f"{surface.fit(label, room - surface.text_width(tail))}{tail}"
+    scale.panel.line([scale.x(rank), scale.x(rank), edge], [HEAD, y, y], None, width=0.8)
+    scale.text(edge - 5 if is_left else edge + 5, y, name, ha="right" if is_left else "left")

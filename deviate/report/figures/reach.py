@@ -7,17 +7,17 @@ FARTHEST = 1.5
 would else leave no room for the runs themselves."""
 
 
-def limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
+def axis_limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
     """Limits that hold all values, and the ends as far as `FARTHEST`."""
     low, high = min(values), max(values)
     span = high - low
     if span <= 1e-12 * max(abs(low), abs(high)):
-        return padded(min((low, *ends)), max((high, *ends)))
+        return pad_limits(min((low, *ends)), max((high, *ends)))
     lowest, highest = low - FARTHEST * span, high + FARTHEST * span
-    return padded(max(lowest, min((low, *ends))), min(highest, max((high, *ends))))
+    return pad_limits(max(lowest, min((low, *ends))), min(highest, max((high, *ends))))
 
 
-def padded(low: float, high: float) -> tuple[float, float]:
+def pad_limits(low: float, high: float) -> tuple[float, float]:
     """Limits with air; values that are all equal get a window of their own size."""
     span = high - low
     if span <= 1e-12 * max(abs(low), abs(high)):
@@ -25,13 +25,13 @@ def padded(low: float, high: float) -> tuple[float, float]:
     return low - 0.07 * span, high + 0.07 * span
 
 
-def within(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+def clip_interval(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
     """The part of an interval that a window shows; where it leaves the window, it ends a little before the edge."""
     first, last = min(window), max(window)
     air = 0.025 * (last - first)
     return (low if low >= first else first + air), (high if high <= last else last - air)
 
 
-def goes_on(*, is_cut: bool) -> str:
+def cut_note(*, is_cut: bool) -> str:
     """What the name of an axis says where intervals leave it."""
     return "; arrow: goes on" if is_cut else ""

@@ -50,7 +50,7 @@ class Surface:
 
     def text_width(self, text: str) -> float:
         """Units that a text takes in the font of the surface; letters that the font lacks count as wide ones."""
-        narrow = "".join(it for it in text if unicodedata.east_asian_width(it) not in "WF")
+        narrow = "".join(letter for letter in text if unicodedata.east_asian_width(letter) not in "WF")
         measured, _, _ = text_to_path.get_text_width_height_descent(narrow, self._font(), ismath=False)
         return float(measured) / self.unit + 12 * (len(text) - len(narrow))
 

@@ -50,5 +50,5 @@ def thin(line: Line, n_points: int) -> Line:
     lowest = index[rows, np.where(is_gap, np.inf, y).argmin(axis=1)]
     highest = index[rows, np.where(is_gap, -np.inf, y).argmax(axis=1)]
     gaps = index[rows, is_gap.argmax(axis=1)][is_gap.any(axis=1)]
-    kept = np.unique(np.concatenate([[0, n - 1], lowest, highest, gaps]))
-    return Line(line.x[kept], line.y[kept])
+    points = np.unique(np.concatenate([[0, n - 1], lowest, highest, gaps]))
+    return Line(line.x[points], line.y[points])

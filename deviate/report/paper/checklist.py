@@ -56,104 +56,116 @@ def checklist_source(findings: Findings, report: Report) -> str:
         "",
     ]
     for question, answers in _answers(findings, report):
-        lines += [f"## {question}", "", *(f"- {it}" for it in answers), ""]
+        lines += [f"## {question}", "", *(f"- {answer}" for answer in answers), ""]
     return "\n".join(lines)
 
 
 def _answers(findings: Findings, report: Report) -> Iterator[tuple[str, list[str]]]:
-    named = [(it.label, found.experiment) for it, found in zip(report.experiments, findings.experiments, strict=True)]
-    descriptions = [it for found in findings.experiments for it in found.descriptions]
+    labels = [experiment.label for experiment in report.experiments]
+    experiments = list(zip(labels, (described.experiment for described in findings.experiments), strict=True))
+    descriptions = [description for described in findings.experiments for description in described.descriptions]
     yield "Are error bars reported, and what are they?", list(_bars(findings, descriptions))
-    yield "Which factors of variability do they capture?", list(_factors(named, findings))
-    yield "Over how many runs?", list(_runs(findings, named))
+    yield "Which factors of variability do they capture?", list(_factors(experiments, findings))
+    yield "Over how many runs?", list(_runs(findings, experiments))
     yield "How were they computed, and what is assumed?", list(_method(findings, descriptions))
     if findings.pairs:
         yield "How were differences tested?", list(_tests(findings))
     if report.stability:
         yield "How far do runs agree beyond their scores?", list(_stability(report))
-    yield "On what hardware, and for how long?", list(_compute(named))
-    yield "What do they not cover?", [escape(it) for it in (*report.limits, *report.warnings)]
+    yield "On what hardware, and for how long?", list(_compute(experiments))
+    yield "What do they not cover?", [escape(text) for text in (*report.limits, *report.warnings)]
 
 
 def _bars(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
-    if all(isinstance(it.sd, Unavailable) for it in descriptions):
+    if all(isinstance(description.sd, Unavailable) for description in descriptions):
         yield "No: no metric has two runs with a score, so nothing is known of how far runs vary."
     else:
         yield "Yes. ± is one standard deviation over runs (ddof 1), not a standard error of the mean."
     level = confidence_text(findings.confidence)
-    if any(isinstance(it.mean_interval, Interval) for it in descriptions):
+    if any(isinstance(description.mean_interval, Interval) for description in descriptions):
         yield f"Brackets are confidence intervals, {level} unless another level stands with them."
     else:
         yield "There are no intervals: no metric has two runs that differ."
-    recorded = [it.metric for it in descriptions if it.metric.metric.sink != "scores"]
-    words = dict.fromkeys(f"{clean(it.name)}: {aggregate_words(it.aggregate)}" for it in recorded)
+    recorded = [description.metric for description in descriptions if description.metric.metric.sink != "scores"]
+    words = dict.fromkeys(f"{clean(metric.name)}: {aggregate_words(metric.aggregate)}" for metric in recorded)
     if words:
         yield f"A run counts with one number per metric ({escape('; '.join(words))})."
     if len(recorded) < len(descriptions):
         yield "Some scores were read from files: how each was made from its run is not known here."
 
 
-def _factors(named: Iterable[tuple[str, Experiment]], findings: Findings) -> Iterator[str]:
-    for label, it in named:
+def _factors(experiments: Iterable[tuple[str, Experiment]], findings: Findings) -> Iterator[str]:
+    for label, experiment in experiments:
         prefix = f"{escape(label)}: "
-        if it.imported:
+        if experiment.imported:
             yield f"{prefix}the runs were not carried out by deviate: what varied between them is {UNKNOWN}."
-        elif it.variant in SPREADS:
-            yield f"{prefix}{SPREADS[it.variant]} (variant {escape(it.variant)})."
-        elif it.varied:
-            held = f"; held: {escape(', '.join(it.held))}" if it.held else ""
-            yield f"{prefix}variant {escape(it.variant)}, free between runs: {escape(', '.join(it.varied))}{held}."
+        elif experiment.variant in SPREADS:
+            yield f"{prefix}{SPREADS[experiment.variant]} (variant {escape(experiment.variant)})."
+        elif experiment.varied:
+            held = f"; held: {escape(', '.join(experiment.held))}" if experiment.held else ""
+            varied = escape(", ".join(experiment.varied))
+            yield f"{prefix}variant {escape(experiment.variant)}, free between runs: {varied}{held}."
         else:
-            yield f"{prefix}variant {escape(it.variant)}; which factors it leaves free is {UNKNOWN}."
+            yield f"{prefix}variant {escape(experiment.variant)}; which factors it leaves free is {UNKNOWN}."
     if findings.noise is not None and is_study(findings):
         yield CONTROL[findings.noise.control]
     yield EXAMPLES[findings.evaluation]
 
 
-def _runs(findings: Findings, named: list[tuple[str, Experiment]]) -> Iterator[str]:
-    for (label, it), found in zip(named, findings.experiments, strict=True):
-        primary = [d for d in found.descriptions if d.metric.name == findings.primary] or list(found.descriptions[:1])
+def _runs(findings: Findings, experiments: list[tuple[str, Experiment]]) -> Iterator[str]:
+    for (label, experiment), described in zip(experiments, findings.experiments, strict=True):
+        primary = [d for d in described.descriptions if d.metric.name == findings.primary]
+        primary = primary or list(described.descriptions[:1])
         scored = "; ".join(f"n = {n_text(d)} for {clean(d.metric.name)}" for d in primary)
-        counts = "scores of runs were read" if it.imported else escape(outcome_counts(it))
+        counts = "scores of runs were read" if experiment.imported else escape(outcome_counts(experiment))
         yield f"{escape(label)}: {counts}{f'; {escape(scored)}' if scored else ''}."
-        if it.precision:
-            yield f"{escape(label)}: runs were added until {escape(clean(it.precision))}, decided by precision alone."
-        if it.looks:
-            looks = ", ".join(map(str, it.looks))
-            yield f"{escape(label)}: comparisons were declared before the first run, at {looks} runs ({it.spending})."
-        if it.n_unplanned_looks:
-            looks = counted(it.n_unplanned_looks, "unplanned look")
+        if experiment.precision:
+            target = escape(clean(experiment.precision))
+            yield f"{escape(label)}: runs were added until {target}, decided by precision alone."
+        if experiment.looks:
+            looks = f"{', '.join(map(str, experiment.looks))} runs ({experiment.spending})"
+            yield f"{escape(label)}: comparisons were declared before the first run, at {looks}."
+        if experiment.n_unplanned_looks:
+            looks = counted(experiment.n_unplanned_looks, "unplanned look")
             yield f"{escape(label)}: {looks} at results before runs were added."
-    if any(it.imported for _, it in named):
+    if any(experiment.imported for _, experiment in experiments):
         yield f"Whether runs failed or were left out before their scores were read is {UNKNOWN}."
-    if not all(it.imported for _, it in named):
+    if not all(experiment.imported for _, experiment in experiments):
         yield "Failed runs are counted and shown, none was replaced; runs lost to the machine do not count."
 
 
 def _method(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
     intervals = {
-        "a mean": [it.mean_interval for it in descriptions],
-        "an SD": [it.sd_interval for it in descriptions],
-        "a difference of means": [it.difference_interval for it in comparisons],
-        "a ratio of SDs": [*(it.sd_ratio_interval for it in comparisons), *_noise_ratios(findings)],
+        "a mean": [description.mean_interval for description in descriptions],
+        "an SD": [description.sd_interval for description in descriptions],
+        "a difference of means": [comparison.difference_interval for comparison in comparisons],
+        "a ratio of SDs": [*(comparison.sd_ratio_interval for comparison in comparisons), *_noise_ratios(findings)],
     }
-    told = [f"of {what} by {found}" for what, some in intervals.items() if (found := _methods(some))]
-    if told:
-        yield f"In closed form: {'; '.join(told)}. Runs are taken as independent and scores as normal."
+    parts = [f"of {estimate} by {methods}" for estimate, some in intervals.items() if (methods := _methods(some))]
+    if parts:
+        yield f"In closed form: {'; '.join(parts)}. Runs are taken as independent and scores as normal."
         yield "Intervals of means are symmetric; those of SDs are not."
-    resampled = [it for d in descriptions for it in (d.mean_bootstrap, d.sd_bootstrap, d.median_bootstrap)]
-    if found := _methods(resampled):
+    resampled = [
+        interval
+        for description in descriptions
+        for interval in (description.mean_bootstrap, description.sd_bootstrap, description.median_bootstrap)
+    ]
+    if methods := _methods(resampled):
         seed = f"{N_RESAMPLES} resamples, analysis seed {findings.analysis_seed}"
-        yield f"Beside them by resampling runs: {found}; {seed}."
-    if findings.tasks is not None and (found := _methods([it.iqm_interval for it in findings.tasks.aggregated])):
+        yield f"Beside them by resampling runs: {methods}; {seed}."
+    if findings.tasks is not None and (methods := _methods([task.iqm_interval for task in findings.tasks.aggregated])):
         scale = escape(clean(findings.tasks.normalisation))
-        yield f"Of interquartile means over tasks: {found}. Scores were made comparable thus: {scale}."
-    passed = dict.fromkeys(clean(it.metric.name) for it in descriptions if _passes_its_ends(it))
+        yield f"Of interquartile means over tasks: {methods}. Scores were made comparable thus: {scale}."
+    passed = dict.fromkeys(
+        clean(description.metric.name) for description in descriptions if _passes_its_ends(description)
+    )
     if passed:
         yield f"Error bars pass 0 or 100 %, show quartiles or every run instead: {escape(', '.join(passed))}."
-    tails = dict.fromkeys(f"{clean(it.metric.name)}: {it.tails}" for it in descriptions if it.tails)
-    yield from (f"Scores may not be normal. {escape(it)}." for it in tails)
+    tails = dict.fromkeys(
+        f"{clean(description.metric.name)}: {description.tails}" for description in descriptions if description.tails
+    )
+    yield from (f"Scores may not be normal. {escape(tail)}." for tail in tails)
     yield f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
 
 
@@ -163,73 +175,80 @@ def _noise_ratios(findings: Findings) -> Iterator[Interval | Unavailable]:
 
 
 def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
-    return ", ".join(dict.fromkeys(it.method for it in intervals if isinstance(it, Interval)))
+    return ", ".join(dict.fromkeys(interval.method for interval in intervals if isinstance(interval, Interval)))
 
 
-def _passes_its_ends(it: Description) -> bool:
-    whole, ends = WHOLE.get(it.metric.unit), [it.mean_interval] if isinstance(it.mean_interval, Interval) else []
-    if whole is None or isinstance(it.mean, Unavailable) or isinstance(it.sd, Unavailable):
+def _passes_its_ends(description: Description) -> bool:
+    whole, mean, sd = WHOLE.get(description.metric.unit), description.mean, description.sd
+    if whole is None or isinstance(mean, Unavailable) or isinstance(sd, Unavailable):
         return False
-    lows, highs = [it.mean - it.sd, *(end.low for end in ends)], [it.mean + it.sd, *(end.high for end in ends)]
-    return min(lows) < 0 or max(highs) > whole
+    interval = description.mean_interval
+    ends = [interval.low, interval.high] if isinstance(interval, Interval) else []
+    return min([mean - sd, *ends]) < 0 or max([mean + sd, *ends]) > whole
 
 
 def _tests(findings: Findings) -> Iterator[str]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
     if not comparisons:
         yield "Nothing was tested: no metric was reported on both sides."
         return
-    if all(isinstance(it.deciding_test, Unavailable) for it in comparisons):
+    if all(isinstance(comparison.deciding_test, Unavailable) for comparison in comparisons):
         reasons = dict.fromkeys(
-            it.deciding_test.reason for it in comparisons if isinstance(it.deciding_test, Unavailable)
+            comparison.deciding_test.reason
+            for comparison in comparisons
+            if isinstance(comparison.deciding_test, Unavailable)
         )
         yield f"No verdict rests on a test: {escape('; '.join(reasons))}."
         return
-    if not all(it.is_paired for it in comparisons):
+    if not all(comparison.is_paired for comparison in comparisons):
         yield (
             "Verdicts rest on the larger p of two-sided Welch's t-tests and studentized permutation tests; equal "
             "spread is not assumed."
         )
-    if any(it.is_paired for it in comparisons):
+    if any(comparison.is_paired for comparison in comparisons):
         yield (
             "Verdicts rest on the larger p of two-sided paired t-tests and sign flips: runs of both sides that share "
             f"their replicate, and with it the seeds that both hold, are pairs. Pairing was asked for; {BEFORE}."
         )
     yield "Other tests that the report shows beside them decide nothing."
-    yield from (f"Correction: {escape(it)}." for it in dict.fromkeys(pair.family for pair in findings.pairs) if it)
+    yield from (
+        f"Correction: {escape(family)}." for family in dict.fromkeys(pair.family for pair in findings.pairs) if family
+    )
     yield (
         f"{escape(clean(findings.primary))} is the primary metric, which decides."
         if findings.primary
         else "No metric decides alone."
     )
-    margins = dict.fromkeys(f"{it.metric.margin:g}" for it in comparisons if it.metric.margin is not None)
+    margins = dict.fromkeys(
+        f"{comparison.metric.margin:g}" for comparison in comparisons if comparison.metric.margin is not None
+    )
     if margins:
         yield f"Smallest difference that matters: {', '.join(margins)}; {BEFORE}."
-    if any(isinstance(it.equivalence, Equivalence) for it in comparisons):
+    if any(isinstance(comparison.equivalence, Equivalence) for comparison in comparisons):
         yield "Equivalence within it: two one-sided tests."
-    yield from (f"{escape(clean(it.candidate))}: {escape(it.looks)}." for it in findings.pairs if it.looks)
+    yield from (f"{escape(clean(pair.candidate))}: {escape(pair.looks)}." for pair in findings.pairs if pair.looks)
 
 
 def _stability(report: Report) -> Iterator[str]:
     """Predictions, classes and groups, as far as they were kept."""
-    yield from (escape(it) for it in report.stability)
+    yield from (escape(text) for text in report.stability)
     sections = [section for key in ("stability", "classes") if (section := report.section(key)) is not None]
     yield from (escape(note) for section in sections for note in section.footnotes)
     missing = (reason for section in sections[1:] for reason in section.reasons)
     yield from (f"Not known: {escape(reason[:1].lower() + reason[1:])}" for reason in missing)
 
 
-def _compute(named: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
-    for label, it in named:
+def _compute(experiments: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
+    for label, experiment in experiments:
         facts = {
-            name: dict.fromkeys(clean(run.environment[name]) for run in it.runs if run.environment.get(name))
+            name: dict.fromkeys(clean(run.environment[name]) for run in experiment.runs if run.environment.get(name))
             for name in MACHINE
         }
-        told = "; ".join(f"{name} {', '.join(values)}" for name, values in facts.items() if values)
-        yield f"{escape(label)}, hardware: {escape(told) or UNKNOWN}."
-        times = [run.wall_time_s for run in it.runs if run.wall_time_s > 0]
-        if times and not it.imported:
-            beside = max((run.n_sharing for run in it.runs), default=0)
+        hardware = "; ".join(f"{name} {', '.join(values)}" for name, values in facts.items() if values)
+        yield f"{escape(label)}, hardware: {escape(hardware) or UNKNOWN}."
+        times = [run.wall_time_s for run in experiment.runs if run.wall_time_s > 0]
+        if times and not experiment.imported:
+            beside = max((run.n_sharing for run in experiment.runs), default=0)
             shared = f", with up to {counted(beside, 'other run')} beside it" if beside else ""
             yield (
                 f"{escape(label)}, time: {duration(statistics.median(times))} per run (median{shared}), "

@@ -59,19 +59,19 @@ def example_source(
 
 
 def _packages(report: Report, further: Sequence[str], *, has_siunitx: bool) -> tuple[str, ...]:
-    found = packages_of(report, has_siunitx=has_siunitx)
-    return (*found, *(["longtable"] if further and "longtable" not in found else []))
+    packages = packages_of(report, has_siunitx=has_siunitx)
+    return (*packages, *(["longtable"] if further and "longtable" not in packages else []))
 
 
 def _text(report: Report, macros: Sequence[Macro]) -> Iterator[str]:
     yield "% Sentences to paste, with the figures of this report:"
-    yield from (rf"\{it.name}" for it in macros if it.name.endswith("Sentence"))
+    yield from (rf"\{macro.name}" for macro in macros if macro.name.endswith("Sentence"))
     yield ""
     yield "% The same from single figures, which a new report renews:"
-    names = {it.name for it in macros}
-    prefixes = [it.name.removesuffix("Mean") for it in macros if it.name.endswith("Mean")]
-    whole = [it for it in prefixes if all(f"{it}{ending}" in names for ending in SHOWN)]
-    without_unit = {it.name for it in macros if not it.body}
+    names = {macro.name for macro in macros}
+    prefixes = [macro.name.removesuffix("Mean") for macro in macros if macro.name.endswith("Mean")]
+    whole = [prefix for prefix in prefixes if all(f"{prefix}{ending}" in names for ending in SHOWN)]
+    without_unit = {macro.name for macro in macros if not macro.body}
     for prefix in whole[:MOST_SHOWN]:
         unit = "" if f"{prefix}Unit" in without_unit else rf"~\{prefix}Unit{{}}"
         yield rf"\{prefix}Mean{{}} $\pm$ \{prefix}SD{{}}{unit} ($n = \{prefix}N$),"
@@ -85,7 +85,7 @@ def _figures(pictures: Sequence[Picture], *, is_wide: bool) -> Iterator[str]:
         yield r"\begin{figure}"
         yield r"  \centering\emergencystretch=3em"
         yield rf"  \includegraphics{fitted}{{figures/{picture.name}.pdf}}"
-        caption = f"{shorten(picture.title, LONGEST_TITLE)}. {picture.caption}"
+        caption = f"{shorten(picture.plot.title, LONGEST_TITLE)}. {picture.plot.caption}"
         yield rf"  \caption{{{prose(caption)}}}\label{{fig:{picture.name}}}"
         yield r"\end{figure}"
         yield ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deviate.model import Findings
 from deviate.report.document import Report
-from deviate.report.figures.pictures import paper_pdf, paper_svg, pictures
+from deviate.report.figures.pictures import pictures
 from deviate.report.forms import render
 from deviate.report.forms.latex import label_of, table_source
 from deviate.report.medium import COLUMN_IN
@@ -31,8 +31,8 @@ DEFAULT = Style()
 
 def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
     """Path in the folder and content, one after the other, as figures are drawn."""
-    found = pictures(report)
-    shown = found[:MOST_FIGURES]
+    all_pictures = pictures(report)
+    drawn = all_pictures[:MOST_FIGURES]
     macros, further = macros_of(findings, report), further_tables(report)
     texts = {
         "table.tex": render(report, "latex", has_siunitx=style.has_siunitx),
@@ -43,17 +43,20 @@ def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> I
         "example.tex": example_source(
             report,
             macros,
-            shown,
+            drawn,
             further=tuple(further),
-            n_left_out=len(found) - len(shown),
+            n_left_out=len(all_pictures) - len(drawn),
             has_siunitx=style.has_siunitx,
             column_width_in=style.column_width_in,
         ),
     }
     yield from ((name, text.encode()) for name, text in texts.items())
-    for picture in shown:
-        yield f"figures/{picture.name}.pdf", paper_pdf(picture, style.column_width_in)
-        yield f"figures/{picture.name}.svg", paper_svg(picture, style.column_width_in).encode()
+    # matplotlib takes half a second to import, which a report without figures should not wait for.
+    from deviate.report.figures import paper_pdf, paper_svg
+
+    for picture in drawn:
+        yield f"figures/{picture.name}.pdf", paper_pdf(picture.plot, style.column_width_in)
+        yield f"figures/{picture.name}.svg", paper_svg(picture.plot, style.column_width_in).encode()
 
 
 def further_tables(report: Report) -> dict[str, str]:

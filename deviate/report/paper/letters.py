@@ -24,33 +24,33 @@ def letters(name: str) -> str:
         else:
             words.append(_spelt(word))
     text = "".join(words)
-    return text if len(text) <= LONGEST else text[: LONGEST - N_HASHED] + hashed(name)
+    return text if len(text) <= LONGEST else text[: LONGEST - N_HASHED] + hash_letters(name)
 
 
-def hashed(name: str) -> str:
+def hash_letters(name: str) -> str:
     """Some letters that belong to a name: they stay what they are, whatever other names there are."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
     return "".join(chr(ord("a") + byte % 26) for byte in digest[:N_HASHED]).capitalize()
 
 
-def prefixes(names: Sequence[tuple[str, ...]], endings: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+def prefixes(names: Sequence[tuple[str, ...]], endings: Iterable[str], used_names: Iterable[str] = ()) -> list[str]:
     """What the commands of each name begin with, so that no two commands with any of these endings are alike.
 
     A name keeps its letters unless an earlier one has taken them: so it does not change when names are added after it.
 
     Args:
         names: distinct; parts of one, such as experiment and metric, follow each other.
-        taken: commands that are there already.
+        used_names: commands that are there already.
     """
-    endings, used, found = tuple(endings), set(taken), []
+    endings, commands, chosen = tuple(endings), set(used_names), []
     for name in names:
         plain = "".join(map(letters, name))
         prefix, mark = plain or "X", "\x1f".join(name)
-        while any(f"{prefix}{ending}" in used for ending in endings):
-            prefix, mark = plain + hashed(mark), mark + "\x1f"
-        used |= {f"{prefix}{ending}" for ending in endings}
-        found.append(prefix)
-    return found
+        while any(f"{prefix}{ending}" in commands for ending in endings):
+            prefix, mark = plain + hash_letters(mark), mark + "\x1f"
+        commands |= {f"{prefix}{ending}" for ending in endings}
+        chosen.append(prefix)
+    return chosen
 
 
 def _spelt(character: str) -> str:

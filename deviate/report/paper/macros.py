@@ -46,11 +46,12 @@ DEFINED = r"""\providecommand{\deviatefigure}[2]{%
 
 def macros_source(macros: Sequence[Macro]) -> str:
     """The file: how to use it as its first comment, then a command a line."""
-    told = [f"% {line}" for line in HOW.splitlines()]
+    how = [f"% {line}" for line in HOW.splitlines()]
     lines = [
-        rf"\deviatefigure{{\{it.name}}}{{{it.body}}}{f' % {comment(it.remark)}' if it.remark else ''}" for it in macros
+        rf"\deviatefigure{{\{macro.name}}}{{{macro.body}}}{f' % {comment(macro.remark)}' if macro.remark else ''}"
+        for macro in macros
     ]
-    return "\n".join([*told, DEFINED, *lines]) + "\n"
+    return "\n".join([*how, DEFINED, *lines]) + "\n"
 
 
 def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
@@ -60,30 +61,30 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
     places: list[tuple[int, Description, Comparison | None]] = []
     for index in range(len(findings.experiments)):
         for row in rows:
-            found, first = row[index], row[0]
-            if found is not None:
+            description, first = row[index], row[0]
+            if description is not None:
                 pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
-                places.append((index, found, pair))
+                places.append((index, description, pair))
     whose = _experiments(findings, report)
-    names = [(*whose[index], found.metric.name) for index, found, _ in places]
-    taken = [it.name.removeprefix("deviate") for it in general]
-    made = list(general)
+    names = [(*whose[index], description.metric.name) for index, description, _ in places]
+    commands = [macro.name.removeprefix("deviate") for macro in general]
+    macros = list(general)
     endings = (*ENDINGS, *_further_endings())
-    for (index, found, comparison), prefix in zip(places, prefixes(names, endings, taken), strict=True):
-        made += [_named(prefix, it) for it in _description(found)]
-        made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
-    taken = [it.name.removeprefix("deviate") for it in made]
-    return (*made, *stability_macros(findings, whose, taken))
+    for (index, description, comparison), prefix in zip(places, prefixes(names, endings, commands), strict=True):
+        macros += [_with_prefix(prefix, macro) for macro in _description(description)]
+        macros += [_with_prefix(prefix, macro) for macro in _comparison(comparison)] if index and findings.pairs else []
+    commands = [macro.name.removeprefix("deviate") for macro in macros]
+    return (*macros, *stability_macros(findings, whose, commands))
 
 
-def _named(prefix: str, macro: Macro) -> Macro:
+def _with_prefix(prefix: str, macro: Macro) -> Macro:
     return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:
     """What the commands of each are called by, also where there is one alone: papers hold several reports."""
     study = (_name(findings),) if is_study(findings) else ()
-    return [(*study, it.label) for it in report.experiments]
+    return [(*study, experiment.label) for experiment in report.experiments]
 
 
 def _name(findings: Findings) -> str:
@@ -92,63 +93,66 @@ def _name(findings: Findings) -> str:
 
 def _general(findings: Findings, report: Report) -> Iterator[Macro]:
     """Sentences are named by what they are of, so that those on an experiment alone and as a candidate may meet."""
-    facts = {it.label: it.cell.text for it in report.facts}
+    facts = {fact.label: fact.cell.text for fact in report.facts}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
-    of_candidates = {it.paste: (it.candidate,) for it in report.verdicts}
-    others = [text for text in report.paste if text not in of_candidates]
+    of_candidates = {verdict.paste: (verdict.candidate,) for verdict in report.verdicts}
+    sentences = [text for text in report.paste if text not in of_candidates]
     whose = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
-    counts = [()] if len(others) == 1 else [(str(index),) for index in range(1, len(others) + 1)]
-    names = of_candidates | {text: (*whose, *count) for text, count in zip(others, counts, strict=True)}
-    found = prefixes([names[text] for text in report.paste], ("Sentence",), ("Version", "Confidence"))
-    for name, text in zip(found, report.paste, strict=True):
+    counts = [()] if len(sentences) == 1 else [(str(index),) for index in range(1, len(sentences) + 1)]
+    names = of_candidates | {text: (*whose, *count) for text, count in zip(sentences, counts, strict=True)}
+    chosen = prefixes([names[text] for text in report.paste], ("Sentence",), ("Version", "Confidence"))
+    for name, text in zip(chosen, report.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))
 
 
-def _description(it: Description) -> Iterator[Macro]:
-    places = places_of(it)
+def _description(description: Description) -> Iterator[Macro]:
+    places = places_of(description)
 
     def figures(value: float) -> Pieces:
         return (Number(value, places),)
 
-    yield _estimate("Mean", it.mean, figures, it.note)
-    yield _estimate("SD", it.sd, figures, it.note)
-    yield Macro("N", maths(Number(it.n, 0)))
-    yield Macro("Runs", maths(Number(it.n_runs, 0)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
-    yield from _ends("CI", it.mean_interval, places)
-    yield from _ends("SD", it.sd_interval, places)
-    yield _estimate("CV", it.cv, share)
-    yield _estimate("Median", it.median, figures)
-    yield _estimate("Min", it.minimum, figures)
-    yield _estimate("Max", it.maximum, figures)
-    yield Macro("Unit", escape(it.metric.unit), "" if it.metric.unit else "no unit")
+    yield _estimate("Mean", description.mean, figures, description.note)
+    yield _estimate("SD", description.sd, figures, description.note)
+    yield Macro("N", maths(Number(description.n, 0)))
+    remark = "" if description.n == description.n_runs else f"with a score: {n_text(description)}"
+    yield Macro("Runs", maths(Number(description.n_runs, 0)), remark)
+    yield from _ends("CI", description.mean_interval, places)
+    yield from _ends("SD", description.sd_interval, places)
+    yield _estimate("CV", description.cv, share)
+    yield _estimate("Median", description.median, figures)
+    yield _estimate("Min", description.minimum, figures)
+    yield _estimate("Max", description.maximum, figures)
+    yield Macro("Unit", escape(description.metric.unit), "" if description.metric.unit else "no unit")
 
 
-def _comparison(it: Comparison | None) -> Iterator[Macro]:
-    if it is None:
+def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
+    if comparison is None:
         endings = (*OF_COMPARISON, *_further_endings())
         yield from (Macro(ending, MISSING, "not reported on both sides") for ending in endings)
         return
-    places = places_of_difference(it)
-    test = it.deciding_test
-    yield _estimate("Difference", it.difference, lambda value: (Number(value, places, "signed"),), it.note)
-    yield from _ends("Difference", it.difference_interval, places)
+    places = places_of_difference(comparison)
+    test = comparison.deciding_test
+    yield _estimate(
+        "Difference", comparison.difference, lambda value: (Number(value, places, "signed"),), comparison.note
+    )
+    yield from _ends("Difference", comparison.difference_interval, places)
     yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
-    yield _estimate("PAdjusted", it.p_adjusted, _p_value)
+    yield _estimate("PAdjusted", comparison.p_adjusted, _p_value)
     yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else missing("Test", test)
-    yield _estimate("EffectSize", it.hedges_g, factor)
-    yield from _ends("EffectSize", it.hedges_g_interval, 2)
-    yield _estimate("Superiority", it.superiority, factor)
-    yield _estimate("SDRatio", it.sd_ratio, factor)
-    yield from _ends("SDRatio", it.sd_ratio_interval, 2)
-    yield _estimate("Detectable", it.detectable, lambda value: (Number(value, places),), "at 80% power")
-    if isinstance(it.equivalence, Equivalence):
-        yield Macro("Equivalence", escape("; ".join(equivalence_texts(it))))
+    yield _estimate("EffectSize", comparison.hedges_g, factor)
+    yield from _ends("EffectSize", comparison.hedges_g_interval, 2)
+    yield _estimate("Superiority", comparison.superiority, factor)
+    yield _estimate("SDRatio", comparison.sd_ratio, factor)
+    yield from _ends("SDRatio", comparison.sd_ratio_interval, 2)
+    yield _estimate("Detectable", comparison.detectable, lambda value: (Number(value, places),), "at 80% power")
+    if isinstance(comparison.equivalence, Equivalence):
+        yield Macro("Equivalence", escape("; ".join(equivalence_texts(comparison))))
     else:
-        yield missing("Equivalence", it.equivalence)
-    yield Macro("Verdict", escape(verdict_word(it)), it.verdict.reason)
+        yield missing("Equivalence", comparison.equivalence)
+    yield Macro("Verdict", escape(verdict_word(comparison)), comparison.verdict.reason)
     for statistic in labelled_statistics():
-        yield from _further(statistic, it)
+        yield from _further(statistic, comparison)
 
 
 def _further_endings() -> list[str]:

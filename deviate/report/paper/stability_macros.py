@@ -29,26 +29,28 @@ OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio"
 ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
 
 
-def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], taken: Sequence[str]) -> Iterator[Macro]:
+def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], commands: Sequence[str]) -> Iterator[Macro]:
     """Commands of a report, none where nothing was captured.
 
     Args:
-        whose: what the commands of each experiment begin with. taken: commands that are there already.
+        whose: what the commands of each experiment begin with. commands: those that are there already.
     """
-    found = findings.stability
-    made: list[tuple[tuple[str, ...], list[Macro]]] = []
-    made += [((*whose[it.experiment], it.name), list(_of_set(it))) for it in found.sets]
-    made += [((*whose[it.experiment], "weights"), list(_of_measure(it.distance))) for it in found.weights]
-    for prefix, (_, macros) in zip(prefixes([name for name, _ in made], ENDINGS, taken), made, strict=True):
-        yield from (Macro(f"deviate{prefix}{it.name}", it.body, it.remark) for it in macros)
+    stability = findings.stability
+    groups: list[tuple[tuple[str, ...], list[Macro]]] = []
+    groups += [((*whose[captured.experiment], captured.name), list(_of_set(captured))) for captured in stability.sets]
+    groups += [
+        ((*whose[weights.experiment], "weights"), list(_of_measure(weights.distance))) for weights in stability.weights
+    ]
+    for prefix, (_, macros) in zip(prefixes([name for name, _ in groups], ENDINGS, commands), groups, strict=True):
+        yield from (Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark) for macro in macros)
 
 
-def _of_set(it: SetStability) -> Iterator[Macro]:
-    yield Macro("Examples", maths(Number(it.n_examples, 0)))
-    for measure in it.measures:
+def _of_set(captured: SetStability) -> Iterator[Macro]:
+    yield Macro("Examples", maths(Number(captured.n_examples, 0)))
+    for measure in captured.measures:
         yield from _of_measure(measure)
-    if it.classes:
-        first = it.classes[0]
+    if captured.classes:
+        first = captured.classes[0]
         places = places_of(first)
         yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
         for name, value in (("SD", first.sd), ("Range", first.range)):
@@ -56,16 +58,16 @@ def _of_set(it: SetStability) -> Iterator[Macro]:
         yield _figure("WorstClassRatio", first.ratio, factor)
 
 
-def _of_measure(it: Measure) -> Iterator[Macro]:
-    words, name = MEASURES[it.name], NAMES[it.name]
-    places = places_for(it.value, it.interval, words)
-    yield _figure(name, it.value, lambda value: (shown(value, places, words),))
+def _of_measure(measure: Measure) -> Iterator[Macro]:
+    words, name = MEASURES[measure.name], NAMES[measure.name]
+    places = places_for(measure.value, measure.interval, words)
+    yield _figure(name, measure.value, lambda value: (shown(value, places, words),))
     for end in ("Low", "High"):
-        if isinstance(it.interval, Interval):
-            value = it.interval.low if end == "Low" else it.interval.high
-            yield Macro(f"{name}{end}", maths(Number(words.scale * value, places)), it.interval.note)
+        if isinstance(measure.interval, Interval):
+            value = measure.interval.low if end == "Low" else measure.interval.high
+            yield Macro(f"{name}{end}", maths(Number(words.scale * value, places)), measure.interval.note)
         else:
-            yield missing(f"{name}{end}", it.interval)
+            yield missing(f"{name}{end}", measure.interval)
 
 
 def _figure(name: str, value: Estimate, written: Callable[[float], Pieces]) -> Macro:

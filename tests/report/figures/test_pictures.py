@@ -15,9 +15,11 @@ from studies import spread, study, usual
 
 from deviate.model import Series
 from deviate.report import Report, build_report, render
-from deviate.report.figures import drawing
-from deviate.report.figures.pictures import Picture, page_svg, paper_pdf, paper_svg, pictures
+from deviate.report.figures import page_figure, paper_pdf, paper_svg
+from deviate.report.figures.drawing import draw
+from deviate.report.figures.pictures import pictures
 from deviate.report.figures.surface import PAGE, Surface, paper, style
+from deviate.report.plots import Plot
 from deviate.stats import judge
 
 LONG = "validation_accuracy_of_the_large_model_with_augmentation_on_all_images"
@@ -45,8 +47,8 @@ def _views() -> Iterator[Report]:
     yield build_report(study(*usual(), spread("init", [93.0, 94.0])))
 
 
-def _named(view: Report, name: str) -> Picture:
-    return next(it for it in pictures(view) if it.name == name)
+def _plot(view: Report, name: str) -> Plot:
+    return next(picture.plot for picture in pictures(view) if picture.name == name)
 
 
 def _page(pdf: bytes) -> PageObject:
@@ -56,7 +58,7 @@ def _page(pdf: bytes) -> PageObject:
 
 @pytest.mark.parametrize("width_in", [3.25, 5.5])
 def test_a_pdf_is_as_wide_as_asked_and_its_text_names_the_metric_and_every_n(width_in: float) -> None:
-    page = _page(paper_pdf(_named(_compared(2), "estimation-test-acc"), width_in))
+    page = _page(paper_pdf(_plot(_compared(2), "estimation-test-acc"), width_in))
     assert float(page.mediabox.width) == pytest.approx(72 * width_in)
     text = page.extract_text()
     assert "test_acc (%)" in text
@@ -65,7 +67,7 @@ def test_a_pdf_is_as_wide_as_asked_and_its_text_names_the_metric_and_every_n(wid
 
 def test_fonts_of_a_pdf_are_embedded_truetype() -> None:
     for picture in pictures(_trained()):
-        fonts = [it.get_object() for it in _page(paper_pdf(picture))["/Resources"]["/Font"].values()]
+        fonts = [it.get_object() for it in _page(paper_pdf(picture.plot))["/Resources"]["/Font"].values()]
         assert fonts
         for font in fonts:
             below = font["/DescendantFonts"][0].get_object() if font["/Subtype"] == "/Type0" else font
@@ -76,13 +78,13 @@ def test_fonts_of_a_pdf_are_embedded_truetype() -> None:
 def test_a_pdf_carries_no_date_and_all_files_have_the_same_bytes_each_time() -> None:
     view = _trained()
     for one, other in zip(pictures(view), pictures(view), strict=True):
-        assert paper_pdf(one) == paper_pdf(other)
-        assert paper_svg(one) == paper_svg(other)
-        assert PdfReader(io.BytesIO(paper_pdf(one))).metadata.get("/CreationDate") is None
+        assert paper_pdf(one.plot) == paper_pdf(other.plot)
+        assert paper_svg(one.plot) == paper_svg(other.plot)
+        assert PdfReader(io.BytesIO(paper_pdf(one.plot))).metadata.get("/CreationDate") is None
 
 
 def test_an_svg_for_papers_needs_no_font_and_tells_its_numbers_to_those_who_cannot_see_it() -> None:
-    root = ET.fromstring(paper_svg(_named(_compared(2), "estimation-test-acc"), 3.25).encode())
+    root = ET.fromstring(paper_svg(_plot(_compared(2), "estimation-test-acc"), 3.25).encode())
     assert root.get("width") == "234pt"
     space = "{http://www.w3.org/2000/svg}"
     assert not list(root.iter(f"{space}text"))
@@ -112,7 +114,7 @@ def test_ids_are_unique_over_all_figures_of_a_page_and_every_reference_has_its_i
 def test_text_on_a_telephone_is_nine_pixels_high() -> None:
     for view in (_compared(8), _trained()):
         for picture in pictures(view):
-            svg = page_svg(picture)
+            svg = page_figure(picture.plot)
             width = float(ET.fromstring(svg).get("width") or 0)
             sizes = [float(it) for it in re.findall(r"font(?:-size)?: ([\d.]+)px", svg)]
             assert sizes
@@ -120,22 +122,22 @@ def test_text_on_a_telephone_is_nine_pixels_high() -> None:
 
 
 def test_a_salt_makes_ids_of_two_copies_differ() -> None:
-    picture = _named(_compared(2), "estimation-test-acc")
-    one, other = (set(re.findall(r'\bid="([^"]*)"', page_svg(picture, salt))) for salt in ("a-", "b-"))
+    plot = _plot(_compared(2), "estimation-test-acc")
+    one, other = (set(re.findall(r'\bid="([^"]*)"', page_figure(plot, salt=salt))) for salt in ("a-", "b-"))
     assert one
     assert not one & other
 
 
 @pytest.mark.parametrize("n_experiments", [1, 2, 3, 8])
 def test_points_of_each_experiment_are_as_many_as_its_scores_and_bear_its_class(n_experiments: int) -> None:
-    svg = page_svg(_named(_compared(n_experiments), "estimation-test-acc"))
+    svg = page_figure(_plot(_compared(n_experiments), "estimation-test-acc"))
     for index in range(n_experiments):
         groups = re.findall(rf'<g class="series-{index}"> <path d="([^"]*)"[^>]*opacity: 0.75[;"]', svg)
         assert sum(path.count("M") for path in groups) == 7 + index
 
 
 def test_experiments_differ_in_shape_and_not_only_in_colour() -> None:
-    svg = page_svg(_named(_compared(3), "estimation-test-acc"))
+    svg = page_figure(_plot(_compared(3), "estimation-test-acc"))
     dots = [re.findall(rf'<g class="series-{i}"> <path d="([^"]*)"[^>]*opacity: 0.75[;"]', svg)[0] for i in range(3)]
     corners = [path.partition("M")[2].partition("M")[0].count("L") for path in dots]
     assert len(set(corners)) == 3
@@ -144,7 +146,7 @@ def test_experiments_differ_in_shape_and_not_only_in_colour() -> None:
 def test_pairs_are_joined_where_they_decide_and_only_there() -> None:
     sides = [scored(name, _scores(6, i)) for i, name in enumerate("ab")]
     joined, apart = (
-        page_svg(_named(build_report(judge(sides, is_paired=is_paired)), "estimation-test-acc"))
+        page_figure(_plot(build_report(judge(sides, is_paired=is_paired)), "estimation-test-acc"))
         for is_paired in (True, False)
     )
     lines = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.4[;"]', joined)
@@ -153,9 +155,9 @@ def test_pairs_are_joined_where_they_decide_and_only_there() -> None:
 
 
 def test_an_interval_too_wide_for_the_runs_ends_in_an_arrow_that_is_explained() -> None:
-    narrow = page_svg(_named(_compared(2), "estimation-test-acc"))
+    narrow = page_figure(_plot(_compared(2), "estimation-test-acc"))
     two_runs_each = build_report(judge([scored("a", [93.0, 94.0]), scored("b", [93.2, 93.6])]))
-    wide = page_svg(_named(two_runs_each, "estimation-test-acc"))
+    wide = page_figure(_plot(two_runs_each, "estimation-test-acc"))
     assert "goes on" not in narrow
     assert "arrow: goes on" in wide
 
@@ -166,7 +168,7 @@ def test_no_text_of_any_figure_covers_another_or_leaves_the_figure() -> None:
         for picture in pictures(view):
             for surface in (paper(3.25), PAGE):
                 with style(surface, "x"):
-                    _check_text(drawing(picture.plot)(surface), surface, picture.name)
+                    _check_text(draw(picture.plot, surface), surface, picture.name)
 
 
 def _check_text(figure: Figure, surface: Surface, name: str) -> None:
