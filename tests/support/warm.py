@@ -32,7 +32,6 @@ MODULES = (
     "deviate.report.figures.write",
     "deviate.report.paper.files",
     "deviate.report.forms.html",
-    "deviate.report.forms.html",
     "deviate.stats.estimates.cost",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
