@@ -135,7 +135,7 @@ def test_runs_that_part_are_an_answer_and_no_failure(parted: Told) -> None:
     assert (parted.found["is_equal"], first["main_step"], first["name"]) == (False, 3, "test_loss")
     mine, theirs = first["values"]
     assert mine != theirs
-    assert "FirstDifference" in parted.out
+    assert "Parted" in parted.out
     assert "test_loss" in parted.out
 
 

@@ -196,7 +196,7 @@ def test_a_whole_ladder_ends_at_the_line(told: tuple[str, dict[str, Any]]) -> No
     assert (steps["kind"], modules["kind"], modules["module"]) == ("forward", "module", "0")
     assert (closest["name"], closest["place"]["line"]) == ("aten.mul.Tensor", line(NOISY, "noise"))
     assert closest["ulps"]["most"] in {1, 2}
-    assert "FirstDifference at update 3" in out
+    assert "Parted at update 3" in out
     assert f"train.py:{line(NOISY, 'noise')}" in out
 
 
