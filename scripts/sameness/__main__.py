@@ -32,6 +32,8 @@ from scripts.sameness.sides import Forked, played
 EXPECTED = ROOT / "scripts/same_as_expected.txt"
 SHOWN = 20
 """Lines of a diff that are printed."""
+NAMED = 5
+"""Files that differ which are named in the line of their command."""
 AT_A_TIME = 2
 
 
@@ -169,7 +171,9 @@ def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side
 
 def show(command: Compared, *, is_expected: bool) -> None:
     what = "differs as expected" if is_expected else "differs"
-    print(f"{what}: {command.name}  ({', '.join(name for name, _ in command.diffs)})")
+    names = [name for name, _ in command.diffs]
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    print(f"{what}: {command.name}  ({', '.join([*names[:NAMED], *more])})")
     lines = [line for name, diff in command.diffs for line in (f"--- {name}", *diff)]
     for line in lines[:SHOWN]:
         print(f"    {line[:200]}")

@@ -30,8 +30,11 @@ TOKEN = re.compile(r"(?m)^(::(?:stop-commands::)?)[0-9a-f]{32}\b")
 Stamp = tuple[bool, int, int, int]
 """Whether it is a folder; of a file when it was written, how large it is, and its number."""
 FOLDER: Stamp = (True, 0, 0, 0)
-SPAN = re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|s|min|h)\b)|\b\d+:\d\d\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
-PROCESS = re.compile(r"events-[\w-]+")
+SPAN = re.compile(
+    r"\$?\b\d+(?:\.\d+)?\$?(?: ?(?:ms|s|min|h)\b)|\b\d+:\d\d\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|(?<=seconds)[\w-]*,.*"
+)
+"""Times in words, and in tables whose rows say that they are of seconds."""
+PROCESS = re.compile(r"\b(events|trace|kept)-[0-9a-f]+\b(?:-[0-9a-f]{6,})?")
 """Of the names of files, what tells the process that wrote them."""
 SCORES = (".csv", ".tex")
 STREAMS = ("exit code", "stdout", "stderr")
@@ -194,13 +197,20 @@ def timeless(left: Outcome) -> Outcome:
     """
     parts = {}
     for name, lines in left.parts.items():
-        place = PROCESS.sub("events-N", name)
+        place = PROCESS.sub(r"\1-N", name)
         if name in STREAMS:
-            parts[name] = [SPAN.sub("TIME", line) for line in lines]
+            parts[name] = _without_times(lines)
         elif "__pycache__" not in name:
-            is_kept = name.endswith((*SCORES, "spec.json")) or "/snapshot/tree/" in name
-            parts[place] = lines if is_kept else ["(written)"]
+            if name.endswith(SCORES):
+                parts[place] = _without_times(lines)
+            else:
+                is_kept = name.endswith("spec.json") or "/snapshot/tree/" in name
+                parts[place] = lines if is_kept else ["(written)"]
     return Outcome(parts, left.raw)
+
+
+def _without_times(lines: list[str]) -> list[str]:
+    return [SPAN.sub("TIME", line) for line in lines]
 
 
 def differences(old: Outcome, new: Outcome) -> Iterator[tuple[str, list[str]]]:
