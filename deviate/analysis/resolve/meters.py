@@ -38,7 +38,7 @@ class Meters:
             name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods
         )
 
-    def fed(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
+    def fed_values(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """The values that are fed to the object of an expression, each with the name the object was given."""
         feeding = self._feeding()
         items: list[MessageItem] = []
@@ -76,7 +76,9 @@ class Meters:
         if not isinstance(call.func, cst.Attribute):
             return ()
         classes = [
-            instance.cls for instance in self.resolver.of(call.func.value, function) if isinstance(instance, Instance)
+            instance.cls
+            for instance in self.resolver.resolve(call.func.value, function)
+            if isinstance(instance, Instance)
         ]
         names = {
             name
@@ -119,7 +121,7 @@ class Meters:
             for thing_node, where in self.resolver.items(node.value, function):
                 yield from self._homes(thing_node, where, depth - 1)
         elif isinstance(node, cst.Attribute):
-            for referent in self.resolver.of(node.value, function):
+            for referent in self.resolver.resolve(node.value, function):
                 if isinstance(referent, Instance):
                     yield from self._attribute_homes(referent.cls, node.attr.value, depth)
                     if self.writes_itself(referent.cls):  # `logger.meters[…]`: a part of what the logger shows
@@ -168,7 +170,7 @@ class Meters:
             for name, bindings in function.bindings.items():
                 for binding in bindings:
                     if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
-                        values = self.resolver.of(binding.value, function)
+                        values = self.resolver.resolve(binding.value, function)
                         if any(
                             isinstance(instance, Instance) and cls in self.resolver.order(instance.cls)[0]
                             for instance in values
