@@ -33,7 +33,6 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import listed
 
@@ -75,10 +74,8 @@ def _has_workers(call: Called) -> bool:
 def _own_generator(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that holds a generator from which its items are drawn."""
     data = call.argument(0, "dataset")
-    for referent in survey.resolver.resolve(data, call.function) if data is not None else ():
-        if not isinstance(referent, Instance):
-            continue
-        for cls in survey.resolver.order(referent.cls)[0]:
+    for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
+        for cls in survey.resolver.order(data_class)[0]:
             generators = [
                 name
                 for name, bound in cls.attributes.items()
@@ -86,7 +83,7 @@ def _own_generator(call: Called, survey: Survey) -> str | None:
                 if isinstance(binding.value, cst.Call)
                 and survey.resolver.qualified_name(binding.value.func, function) in GENERATORS
             ]
-            method = survey.resolver.method(referent.cls, "__getitem__")
+            method = survey.resolver.method(data_class, "__getitem__")
             used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
             for name in generators:
                 if name in used:

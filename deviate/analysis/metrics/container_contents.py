@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import ReportedValue
@@ -58,8 +57,8 @@ class ContainerContents:
                 yield from self.of(value, where, depth)
 
     def _of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[ContainerItem]:
-        for referent in self.resolver.resolve(node.value, function):
-            for base in self.resolver.order(referent.cls)[0] if isinstance(referent, Instance) else ():
+        for cls in self.resolver.classes(node.value, function):
+            for base in self.resolver.order(cls)[0]:
                 bindings = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
                 yield from self._of_bindings(bindings, depth)
 

@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
-from deviate.analysis.resolve.abstract_values import Instance, Placed
+from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
@@ -319,9 +319,8 @@ class MessageParser:
         """An object of the project that writes itself: the values that were fed to it."""
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        for referent in self.resolver.resolve(node, function):
-            if isinstance(referent, Instance) and self.meters.writes_itself(referent.cls):
-                return self.meters.fed_values(node, function) or None
+        if any(map(self.meters.writes_itself, self.resolver.classes(node, function))):
+            return self.meters.fed_values(node, function) or None
         return None
 
     # ------------------------------------------------------------ templates

@@ -222,12 +222,11 @@ class EdgeFinder:
     # ------------------------------------------------------------ other edges
 
     def _context_edges(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
-        for referent in self.resolver.resolve(context, function):
-            if isinstance(referent, Instance):
-                for name in ("__enter__", "__exit__"):
-                    method = self.resolver.method(referent.cls, name)
-                    if method is not None:
-                        yield Edge(context, function, method, "call", skipped=1)
+        for cls in self.resolver.classes(context, function):
+            for name in ("__enter__", "__exit__"):
+                method = self.resolver.method(cls, name)
+                if method is not None:
+                    yield Edge(context, function, method, "call", skipped=1)
 
     def _decorator_edges(self, inner: Function, function: Function) -> Iterator[Edge]:
         if not isinstance(inner.node, cst.FunctionDef):

@@ -414,9 +414,7 @@ class Origins:
         fed = self._of_meter(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = [
-            referent.cls for referent in self.resolver.resolve(node.value, function) if isinstance(referent, Instance)
-        ]
+        classes = self.resolver.classes(node.value, function)
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -432,8 +430,7 @@ class Origins:
         """The origin of what an object of the project says of the values it was fed; None for other objects."""
         if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        referents = self.resolver.resolve(node, function)
-        if not any(isinstance(referent, Instance) and self._is_fed(referent.cls) for referent in referents):
+        if not any(map(self._is_fed, self.resolver.classes(node, function))):
             return None
         key = (node, "fed")
         if key in self.active:

@@ -171,6 +171,10 @@ class Resolver:
         """The first of its full names."""
         return next(iter(self.names(node, function)), None)
 
+    def classes(self, node: cst.CSTNode, function: Function) -> list[Class]:
+        """The classes of the objects of the project that an expression can stand for."""
+        return [referent.cls for referent in self.resolve(node, function) if isinstance(referent, Instance)]
+
     def functions(self, node: cst.CSTNode, function: Function) -> list[FunctionRef]:
         """The functions of the project that a call of an expression runs; constructors and calls of objects too."""
         return [called for referent in self.resolve(node, function) for called in self.callees(referent)]
