@@ -22,7 +22,7 @@ from deviate.analysis.metrics.labels import tells_keys
 from deviate.analysis.metrics.naming import give_names
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
-from deviate.analysis.metrics.titles import wanted
+from deviate.analysis.metrics.titles import name_parts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.identifier_words import direction_of, words
 from deviate.analysis.resolve.index import LoopNode
@@ -135,7 +135,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         if site is not None:
             sites.append(site)
         if objection is not None:
-            rejected.append(_rejected(item.candidate, objection, site.id if site else None))
+            rejected.append(_reject(item.candidate, objection, site.id if site else None))
     metrics = _without_repeats(metrics, rejected, graph)
     loops = _loops(trainings, call_paths, graph)
     survey = Survey(graph)
@@ -164,11 +164,11 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
 def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
     """The metrics that say something new; the others are added to the rejected values."""
     pairs = [(item.judged, item.context) for item in metrics]
-    repeats = find_repeats(pairs, wanted(pairs), graph.nodes)
+    repeats = find_repeats(pairs, name_parts(pairs), graph.nodes)
     for number, earlier in repeats.items():
         item, first = metrics[number].judged.candidate, metrics[earlier].judged.candidate
         objection = Objection(RejectionReason.REPEAT, f"{first.sink} reports at line {first.line}")
-        rejected.append(_rejected(item, objection, metrics[number].site))
+        rejected.append(_reject(item, objection, metrics[number].site))
     return [item for number, item in enumerate(metrics) if number not in repeats]
 
 
@@ -202,7 +202,7 @@ def _is_tappable(item: Judged) -> bool:
     return objection is None or objection.cause not in UNTAPPABLE
 
 
-def _rejected(candidate: Candidate, objection: Objection, site: int | None) -> Rejected:
+def _reject(candidate: Candidate, objection: Objection, site: int | None) -> Rejected:
     value = candidate.value
     file = value.function.module.file
     return Rejected(value.spelled, file, candidate.line, objection.cause, objection.detail, site)
@@ -268,16 +268,16 @@ def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGrap
 
 
 def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
-    names = give_names(wanted([(item.judged, item.context) for item in unnamed]))
-    metrics = [_metric(item, name) for item, name in zip(unnamed, names, strict=True)]
+    names = give_names(name_parts([(item.judged, item.context) for item in unnamed]))
+    metrics = [_to_metric(item, name) for item, name in zip(unnamed, names, strict=True)]
     for training in trainings:
         metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
-    return tuple(_numbered(metric, number) for number, metric in enumerate(metrics))
+    return tuple(_with_number(metric, number) for number, metric in enumerate(metrics))
 
 
-def _metric(item: _Found, name: str) -> Metric:
+def _to_metric(item: _Found, name: str) -> Metric:
     candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
     evidence = decision.evidence
     if context.label is not None and item.site is not None:
@@ -322,7 +322,7 @@ def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> l
     return metrics
 
 
-def _numbered(metric: Metric, number: int) -> Metric:
+def _with_number(metric: Metric, number: int) -> Metric:
     return Metric(
         number, metric.name, metric.expression, metric.file, metric.line, metric.sink, metric.role, metric.direction,
         metric.evidence, metric.site, metric.path, metric.label,

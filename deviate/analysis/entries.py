@@ -89,7 +89,7 @@ class _Project:
         for name in signs:  # those nearest to the top first
             for end in _ends(name):
                 self.by_end.setdefault(end, name)
-        self.uses = {name: frozenset(self._used(name)) for name in signs}
+        self.uses = {name: frozenset(self._file_used(name)) for name in signs}
         self.users: dict[str, list[str]] = defaultdict(list)
         for name, used in self.uses.items():
             for other in used:
@@ -104,7 +104,7 @@ class _Project:
         signs = self.signs[name]
         points = [*self._for_training(name), *self._for_a_start(name), *self._against(name)]
         trains = any(value > 0 for value, _ in self._for_training(name))
-        if command and (trains or not _named_otherwise(name)):
+        if command and (trains or not _import_names(name)):
             points.append((2.0, f"run by a command in {command}"))
         if not trains and not _is_named_for_training(name):
             points.append((-4.0, "no training in sight"))
@@ -164,7 +164,7 @@ class _Project:
         if users := self.users[name]:
             reason = f"imported by {users[0]}" + (f" and {len(users) - 1} more" if len(users) > 1 else "")
             yield (-0.25 if signs.has_guard else -2.5), reason
-        if _named_otherwise(name):
+        if _import_names(name):
             yield -3.0, f"named {_base(name)}"
         folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *words(part))}
         if aside := folders & ASIDE:
@@ -172,7 +172,7 @@ class _Project:
         elif aside := folders & EXAMPLES:
             yield -0.5, f"stands under {min(aside)}"
 
-    def _used(self, name: str) -> Iterator[str]:
+    def _file_used(self, name: str) -> Iterator[str]:
         """The files of the project that a file imports."""
         for target in self.signs[name].imports:
             file = self._find(target, name)
@@ -215,12 +215,12 @@ def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
             continue
         for match in COMMAND.finditer(text):
             file_name = match["file"] or f"{match['module'].replace('.', '/')}.py"
-            for script in _meant(file_name.removeprefix("./"), document, files.scripts):
+            for script in _scripts_meant(file_name.removeprefix("./"), document, files.scripts):
                 commands.setdefault(script, document)
     return commands
 
 
-def _meant(file_name: str, document: str, scripts: tuple[str, ...]) -> list[str]:
+def _scripts_meant(file_name: str, document: str, scripts: tuple[str, ...]) -> list[str]:
     """The script that a command means: seen from the folder, from the document, or by the end of its path."""
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), file_name))
     exact = [script for script in scripts if script in (beside, file_name)]
@@ -238,5 +238,5 @@ def _is_named_for_training(name: str) -> bool:
     )
 
 
-def _named_otherwise(name: str) -> bool:
+def _import_names(name: str) -> bool:
     return bool(OTHER_NAMES & set(words(_base(name)))) and not _is_named_for_training(name)

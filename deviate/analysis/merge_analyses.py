@@ -40,14 +40,14 @@ def join(analyses: Sequence[Analysis]) -> Analysis:
     The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
     tapped once; what each of them reports there is a metric of its own where its label or its call path tells.
     """
-    joined, *rest = map(_told_apart, analyses) if len(analyses) > 1 else analyses
+    joined, *rest = map(_name_by_label, analyses) if len(analyses) > 1 else analyses
     joined = _without_paths(joined) if rest else joined
     for other in rest:
         joined = _with(joined, other)
     return joined
 
 
-def _told_apart(analysis: Analysis) -> Analysis:
+def _name_by_label(analysis: Analysis) -> Analysis:
     """One script's metrics by what tells them from those of another: where the label alone does, it is in the name."""
     n_of = collections.Counter(metric.site for metric in analysis.metrics)
     names = {metric.name for metric in analysis.metrics}

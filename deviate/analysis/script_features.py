@@ -83,7 +83,7 @@ def read_signs(path: Path) -> Signs:
     except OSError as error:
         return Signs(frozenset(), error=f"cannot be read: {error.strerror}")
     text = content.decode("utf-8", errors="replace")
-    imports = frozenset(_imported(text))
+    imports = frozenset(_imports(text))
     if not TELLING.search(content):
         return Signs(imports)
     packages = {name.split(".")[0] for name in imports}
@@ -95,29 +95,29 @@ def read_signs(path: Path) -> Signs:
         is_test=not packages.isdisjoint(TESTING) or "absl.testing" in imports,
     )
     if common.is_test or not (common.has_guard or AT_TOP.search(text)):
-        return replace(common, training=_spelled(text) if packages & (FRAMEWORKS | {"numpy"}) else ())
+        return replace(common, training=_spelling(text) if packages & (FRAMEWORKS | {"numpy"}) else ())
     try:
-        tree = _parsed(content)
+        tree = _parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = f"is no valid Python 3{line}"
-        return replace(common, training=_spelled(text), loop=_loop(COUNTING.findall(text)), error=reason)
+        return replace(common, training=_spelling(text), loop=_loop(COUNTING.findall(text)), error=reason)
     nodes = list(_telling_nodes(tree))
     return replace(
         common,
         training=tuple(dict.fromkeys(_training_calls(nodes))),
         loop=_loop(_counters(nodes)),
         starts=common.has_guard or any(_does_something(statement) for statement in tree.body),
-        saves=any(isinstance(node, ast.Call) and _called(node)[-1] in SAVERS for node in nodes),
+        saves=any(isinstance(node, ast.Call) and _calls(node)[-1] in SAVERS for node in nodes),
     )
 
 
-def _spelled(text: str) -> tuple[str, ...]:
+def _spelling(text: str) -> tuple[str, ...]:
     """The training calls of a text that is not parsed; names in strings and comments count too."""
     return tuple(dict.fromkeys(name for name in CALLED.findall(text) if name in TRAINING_CALLS))
 
 
-def _parsed(content: bytes) -> ast.Module:
+def _parse(content: bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "\d": the script's own affair
         return ast.parse(content)
@@ -138,7 +138,7 @@ def _telling_nodes(tree: ast.Module) -> Iterator[ast.Call | ast.For]:
                 waiting.append(value)
 
 
-def _imported(text: str) -> Iterator[str]:
+def _imports(text: str) -> Iterator[str]:
     for match in IMPORTS.finditer(text):
         if match["plain"]:
             yield from (part.split()[0] for part in match["plain"].split(",") if part.strip())
@@ -150,7 +150,7 @@ def _imported(text: str) -> Iterator[str]:
         yield from (f"{base}{joint}{name}" for name in names)
 
 
-def _called(call: ast.Call) -> list[str]:
+def _calls(call: ast.Call) -> list[str]:
     """The names of a callee, outermost object first; [""] for one without a name."""
     names: list[str] = []
     node: ast.expr = call.func
@@ -166,7 +166,7 @@ def _training_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if not isinstance(node, ast.Call):
             continue
-        names = _called(node)
+        names = _calls(node)
         last, before = names[-1], set(words(names[-2])) if len(names) > 1 else set()
         if last in ("fit", "partial_fit") and (before & SCALERS or len(names) == 1):
             continue
@@ -194,7 +194,7 @@ def _does_something(statement: ast.stmt) -> bool:
     """Whether a statement at the top level works, beyond importing, defining and setting up."""
     match statement:
         case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
-            names = _called(call)
+            names = _calls(call)
             if any(_training_calls([call])) or names[-1] in STARTING_CALLS:
                 return True
             return isinstance(statement, ast.Expr) and len(names) == 1 and not SETTING_UP.fullmatch(names[0])

@@ -35,7 +35,7 @@ SWITCHES = (
 @hazard("autotuning", "kernels")
 def autotuning(survey: Survey) -> Iterator[HazardMatch]:
     for name in SWITCHES:
-        for target, value, _ in survey.set_to(name):
+        for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):
                 yield target, "the kernel that is fastest in this run is taken"
     for call in survey.calls(TRAINERS):

@@ -38,7 +38,7 @@ SEEDING = ("numpy.random.seed", "random.seed")
 
 @hazard("compiled-draws", "seeds")
 def compiled_draws(survey: Survey) -> Iterator[HazardMatch]:
-    if "numba" not in survey.graph.imported:
+    if "numba" not in survey.graph.imported_packages:
         return
     for function in survey.functions:
         node, around = function.node, function.parent
@@ -48,9 +48,9 @@ def compiled_draws(survey: Survey) -> Iterator[HazardMatch]:
             decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
             for decorator in node.decorators
         ]
-        if not any(survey.resolver.qualified(mark, around) in COMPILING for mark in marks):
+        if not any(survey.resolver.qualified_name(mark, around) in COMPILING for mark in marks):
             continue
-        called = [(call, survey.resolver.qualified(call.func, function) or "") for call in function.calls]
+        called = [(call, survey.resolver.qualified_name(call.func, function) or "") for call in function.calls]
         if not any(name in SEEDING for _, name in called):
             for call, name in called:
                 if draws_from(name):

@@ -37,7 +37,7 @@ def determinism_off(survey: Survey) -> Iterator[HazardMatch]:
         mode = call.argument(0, "debug_mode")
         if mode is not None and (constant_text(mode) in ("default", "warn") or constant_number(mode) in (0, 1)):
             yield call.node, "kernels without a deterministic version are used"
-    for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
+    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
         if is_false(value):
             yield target, "cuDNN may take kernels that add in no fixed order"
     for call in survey.calls(TRAINERS):

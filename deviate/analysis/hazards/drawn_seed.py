@@ -50,6 +50,6 @@ def _draws(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]
         for value, function in survey.values(argument.value, seeding.function):
             for part in walk(value):
                 if isinstance(part, cst.Call):
-                    library = draws_from(survey.resolver.qualified(part.func, function) or "")
+                    library = draws_from(survey.resolver.qualified_name(part.func, function) or "")
                     if library is not None:
                         yield part, library

@@ -78,7 +78,7 @@ class Flow:
             case cst.WithItem(asname=cst.AsName() as alias):
                 return self._matters_in_target(alias.name)
             case cst.Return() | cst.Yield() | cst.From():
-                return self._returned(self.nodes.function_of(node))
+                return self._matters_to_callers(self.nodes.function_of(node))
             case cst.Element() | cst.DictElement() | cst.Lambda():
                 return True
         return False
@@ -143,7 +143,7 @@ class Flow:
             outer = self.nodes.parents[outer]
         return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._matters_above(outer)
 
-    def _returned(self, function: Function) -> bool:
+    def _matters_to_callers(self, function: Function) -> bool:
         edges = self.survey.graph.edges_into(function)
         if function in self._seen:
             return False
@@ -168,7 +168,7 @@ class Flow:
         bound = [binding.value for binding in scope.bindings.get(name, ())]
         if any(isinstance(value, cst.Call) and last_name(value.func) in SORTING for value in bound):
             return False
-        return self._any_used([node for node in self._spelled(scope.node, name) if is_load(node, self.nodes)])
+        return self._any_matters([node for node in self._nodes_spelled(scope.node, name) if is_load(node, self.nodes)])
 
     def _matters_in_attribute(self, target: cst.Attribute) -> bool:
         """The same of an attribute; one that its class never looks at is somebody else's to use."""
@@ -184,12 +184,12 @@ class Flow:
             isinstance(binding.value, cst.Call) and last_name(binding.value.func) in SORTING for binding, _ in bound
         ):
             return False
-        family = [owner, *self._related(owner)]
-        uses = [node for cls in family for node in self._spelled(cls.node, name)]
+        family = [owner, *self._related_classes(owner)]
+        uses = [node for cls in family for node in self._nodes_spelled(cls.node, name)]
         loads = [node for node in uses if is_load(node, self.nodes)]
-        return not loads or self._any_used(loads)
+        return not loads or self._any_matters(loads)
 
-    def _spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+    def _nodes_spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
         """The places in a function or class where a name or an attribute is spelled like that."""
         if scope not in self._known:
             nodes_by_name = self._known[scope] = {}
@@ -200,7 +200,7 @@ class Flow:
                     nodes_by_name.setdefault(dotted(node), []).append(node)
         return self._known[scope].get(name, [])
 
-    def _related(self, owner: Class) -> list[Class]:
+    def _related_classes(self, owner: Class) -> list[Class]:
         """The classes of the project that share the attributes of a class: its bases, and what is derived from it."""
         resolver = self.survey.resolver
         bases = resolver.order(owner)[0][1:]
@@ -212,7 +212,7 @@ class Flow:
             if cls is not owner and owner in resolver.order(cls)[0]
         ]
 
-    def _any_used(self, loads: Sequence[cst.CSTNode]) -> bool:
+    def _any_matters(self, loads: Sequence[cst.CSTNode]) -> bool:
         if any(is_sorted(node, self.nodes) for node in loads):
             return False
         return any(self._matters_above(node) for node in loads)

@@ -42,9 +42,11 @@ INDICES = listed("idx idxs index indices ids inds")
 
 @hazard("gather", "kernels")
 def gather(survey: Survey) -> Iterator[HazardMatch]:
-    if "torch" not in survey.graph.imported or "torch" in held_by_script(survey):
+    if "torch" not in survey.graph.imported_packages or "torch" in held_by_script(survey):
         return
-    scatters = "torch_scatter" in survey.graph.imported or any(survey.method_calls(name) for name in SCATTERING)
+    scatters = "torch_scatter" in survey.graph.imported_packages or any(
+        survey.method_calls(name) for name in SCATTERING
+    )
     for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, "the gradient of index_select adds in no fixed order on a GPU"

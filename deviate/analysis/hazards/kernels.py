@@ -74,7 +74,7 @@ def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
         mode = call.argument(0, "debug_mode")
         if mode is not None and (constant_text(mode) == "error" or constant_number(mode) == 2):
             yield call.node, ("torch",)
-    for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
+    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
         if is_true(value):
             yield target, ("cudnn",)
 

@@ -33,7 +33,6 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import listed
 
@@ -55,7 +54,7 @@ def loader_workers(survey: Survey) -> Iterator[HazardMatch]:
             yield call.node, f"each worker draws from a copy of the data set's own generator, {generator}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from generators that no variant holds"
-    if {"keras", "tensorflow"} & survey.graph.imported:
+    if {"keras", "tensorflow"} & survey.graph.imported_packages:
         for call in survey.methods(FITTING, ("keras.", "tensorflow.")):
             if is_true(call.argument(None, "use_multiprocessing")):
                 yield call.node, "processes draw from copies of one generator, and batches come in any order"
@@ -75,18 +74,16 @@ def _has_workers(call: Called) -> bool:
 def _own_generator(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that holds a generator from which its items are drawn."""
     data = call.argument(0, "dataset")
-    for referent in survey.resolver.of(data, call.function) if data is not None else ():
-        if not isinstance(referent, Instance):
-            continue
-        for cls in survey.resolver.order(referent.cls)[0]:
+    for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
+        for cls in survey.resolver.order(data_class)[0]:
             generators = [
                 name
                 for name, bound in cls.attributes.items()
                 for binding, function in bound
                 if isinstance(binding.value, cst.Call)
-                and survey.resolver.qualified(binding.value.func, function) in GENERATORS
+                and survey.resolver.qualified_name(binding.value.func, function) in GENERATORS
             ]
-            method = survey.resolver.method(referent.cls, "__getitem__")
+            method = survey.resolver.method(data_class, "__getitem__")
             used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
             for name in generators:
                 if name in used:

@@ -55,6 +55,6 @@ def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> It
     for callee in dict.fromkeys(callees):
         for inner in (callee, *survey.graph.callees(callee.node)):
             for call in inner.calls:
-                name = survey.resolver.qualified(call.func, inner) or ""
+                name = survey.resolver.qualified_name(call.func, inner) or ""
                 if draws_from(name):
                     yield Called(call, inner, name)

@@ -57,7 +57,7 @@ def parallel_draws(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(HANDED):
         where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
         yield from _seen(call, call.argument(0, "func", "fn"), survey, where)
-    if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported:
+    if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported_packages:
         for call in survey.methods(MAPS, ("tensorflow.",)):
             calls = call.argument(1, "num_parallel_calls")
             if calls is not None and constant_number(calls) != 1:

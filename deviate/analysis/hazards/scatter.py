@@ -63,7 +63,7 @@ def scatter(survey: Survey) -> Iterator[HazardMatch]:
         yield call.node, f"{call.last} adds in no fixed order on a GPU, in every mode of PyTorch"
     for call in kernels(survey, SEGMENTS | JAX):
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
-    if "jax" in survey.graph.imported and "jax" not in held_by_script(survey):
+    if "jax" in survey.graph.imported_packages and "jax" not in held_by_script(survey):
         for call in survey.methods(UPDATES, ("jax.",)):
             if _is_at(call.node) and "unique_indices" not in keywords(call.node):
                 yield call.node, f"at[…].{call.last} adds in no fixed order on a GPU"

@@ -64,7 +64,7 @@ def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     for call, function in graph.calls:
         if not call.args:
             continue
-        name = graph.resolver.qualified(call.func, function)
+        name = graph.resolver.qualified_name(call.func, function)
         argument = _argument(call, name or "", function, graph)
         if argument is not None:
             name = name or " ".join(graph.nodes.code(call.func).split())
@@ -106,7 +106,7 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
 def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
     """The seeds in dicts that a call is given."""
     for value in [*positional(call), *keywords(call).values()]:
-        referents = graph.resolver.of(value, function)
+        referents = graph.resolver.resolve(value, function)
         nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
         for element in [element for node in nodes if isinstance(node, cst.Dict) for element in node.elements]:
             name = constant_text(element.key) if isinstance(element, cst.DictElement) else None
@@ -128,4 +128,4 @@ def _is_seed(name: str, value: cst.BaseExpression) -> bool:
 
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
     """Whether a function of the project is called: what it hands the seed to is listed."""
-    return any(not isinstance(referent, External) for referent in graph.resolver.of(call.func, function))
+    return any(not isinstance(referent, External) for referent in graph.resolver.resolve(call.func, function))

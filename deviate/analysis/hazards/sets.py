@@ -46,7 +46,7 @@ class Sets:
             case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)) as func) if name in COMBINING:
                 return self.is_set(func.value, function, depth)
             case cst.Call():
-                return self.survey.resolver.qualified(node.func, function) in MAKING
+                return self.survey.resolver.qualified_name(node.func, function) in MAKING
             case cst.BinaryOperation(operator=operator) if isinstance(operator, OPERATORS):
                 return any(self.is_set(side, function, depth) or _is_keys(side) for side in (node.left, node.right))
             case cst.Name() | cst.Attribute() if depth:
@@ -99,11 +99,11 @@ class Sets:
         """What a collection holds; None when it cannot be told."""
         match node:
             case cst.Set() | cst.List() | cst.Tuple():
-                return _joined([self.kind(item.value, function, depth) for item in node.elements])
+                return _join_kinds([self.kind(item.value, function, depth) for item in node.elements])
             case cst.SetComp() | cst.ListComp() | cst.GeneratorExp():
                 return self.kind(node.elt, function, depth)
             case cst.BinaryOperation():
-                return _joined([self.items(side, function, depth) for side in (node.left, node.right)])
+                return _join_kinds([self.items(side, function, depth) for side in (node.left, node.right)])
             case cst.Subscript():
                 return self.items(node.value, function, depth)
             case cst.Call():
@@ -121,7 +121,7 @@ class Sets:
             return {"int": "numbers", "str": "texts"}.get(last_name(arguments[0]))  # type: ignore[return-value]
         if name in PASSING or name in COMBINING:
             owner = [call.func.value] if isinstance(call.func, cst.Attribute) else []
-            return _joined([self.items(value, function, depth) for value in (*owner, *arguments)])
+            return _join_kinds([self.items(value, function, depth) for value in (*owner, *arguments)])
         return None
 
     def _items_of_name(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
@@ -137,7 +137,7 @@ class Sets:
                     kinds += [self.kind(value, where, depth - 1) for value in positional(call)]
                 for call, where in function.module.calls_of(node.value, "update", "extend"):
                     kinds += [self.items(value, where, depth - 1) for value in positional(call)]
-        return _joined(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
+        return _join_kinds(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
     def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
         """What a single item is."""
@@ -152,7 +152,7 @@ class Sets:
             case cst.Subscript():
                 return self.items(node.value, function, depth) if isinstance(node.value, cst.Call) else None
             case cst.BinaryOperation():
-                return _joined([self.kind(side, function, depth) for side in (node.left, node.right)])
+                return _join_kinds([self.kind(side, function, depth) for side in (node.left, node.right)])
             case cst.Name() if depth:
                 return self._variable(node, function, depth - 1)
         return None
@@ -177,10 +177,10 @@ class Sets:
                 kinds.append(
                     self.items(value, function, depth) if binding.position else self.kind(value, function, depth)
                 )
-        return _joined(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
+        return _join_kinds(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
 
-def _joined(kinds: list[Items | None]) -> Items | None:
+def _join_kinds(kinds: list[Items | None]) -> Items | None:
     """Texts among the items decide, for their order is that of the hash seed."""
     return "texts" if "texts" in kinds else "numbers" if "numbers" in kinds else None
 

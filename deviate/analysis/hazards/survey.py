@@ -116,7 +116,7 @@ class Survey:
         return bool(self.resolver.functions(call.node.func, call.function))
 
     @cached_property
-    def assigned(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
+    def attribute_assignments(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
         """What is assigned to attributes, by the attribute's own name."""
         assignments: dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]] = {}
         for function in self.functions:
@@ -124,9 +124,9 @@ class Survey:
                 assignments.setdefault(target.attr.value, []).append((target, value, function))
         return assignments
 
-    def set_to(self, name: str) -> Iterator[tuple[cst.Attribute, cst.BaseExpression, Function]]:
+    def assignments_to(self, name: str) -> Iterator[tuple[cst.Attribute, cst.BaseExpression, Function]]:
         """Assignments to an attribute of a library, by its full name."""
-        for target, value, function in self.assigned.get(name.rpartition(".")[2], ()):
+        for target, value, function in self.attribute_assignments.get(name.rpartition(".")[2], ()):
             if name in self.resolver.names(target, function):
                 yield target, value, function
 
@@ -165,13 +165,13 @@ class Survey:
             yield from ((node.left, function), (node.right, function))
         elif isinstance(node, cst.Attribute):
             name = dotted(node)
-            for target, value, where in self.assigned.get(node.attr.value, ()):
+            for target, value, where in self.attribute_assignments.get(node.attr.value, ()):
                 if dotted(target) == name:
                     yield value, where
         elif isinstance(node, cst.Name):
-            yield from self._bound(node.value, function)
+            yield from self._bound_values(node.value, function)
 
-    def _bound(self, name: str, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
+    def _bound_values(self, name: str, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
         scope, bindings = self.resolver.find(name, function)
         for binding in bindings:
             for edge in self.graph.edges_into(scope) if binding.how == "parameter" else ():
@@ -254,7 +254,7 @@ def _functions(graph: CallGraph) -> list[Function]:
     functions = dict.fromkeys(graph.functions)
     methods = [
         base.methods[name]
-        for cls in graph.resolver.made
+        for cls in graph.resolver.instantiated
         for base in graph.resolver.order(cls)[0]
         for name in OWN_NAMES
         if name in base.methods

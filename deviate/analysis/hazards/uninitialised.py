@@ -59,7 +59,7 @@ def uninitialised(survey: Survey) -> Iterator[HazardMatch]:
         owner = call.function.owner
         if not isinstance(inner, cst.Call) or name is None or owner is None or fills_all:
             continue
-        is_empty = survey.resolver.qualified(inner.func, call.function) in EMPTY and _is_of_sizes(inner)
+        is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY and _is_of_sizes(inner)
         if is_empty and not _is_filled(name, owner):
             yield call.node, f"{name} is never filled: it starts with what was in memory"
 

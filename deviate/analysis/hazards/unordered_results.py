@@ -55,7 +55,7 @@ def unordered_results(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(["joblib.Parallel"]):
         if constant_text(call.argument(None, "return_as")) == "generator_unordered":
             yield call.node, message
-    if "tensorflow" in survey.graph.imported and "tensorflow" not in held_by_script(survey):
+    if "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey):
         yield from _of_tensorflow(survey)
 
 
@@ -72,7 +72,7 @@ def _of_tensorflow(survey: Survey) -> Iterator[HazardMatch]:
         if threads is not None and constant_number(threads) != 1:
             yield call.node, message
     for name in OPTIONS:
-        for target, value, _ in survey.assigned.get(name, ()):
+        for target, value, _ in survey.attribute_assignments.get(name, ()):
             is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
             if is_false(value) and is_option:
                 yield target, message

@@ -11,7 +11,7 @@ from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import listed
 
-Counted = Literal["epochs", "steps", "batches", "repeats", "other"]
+LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
 EPOCHS = listed("epoch epochs ep epo eps nepoch nepochs")
 STEPS = listed(
@@ -60,7 +60,7 @@ def counter_of(loop: LoopNode) -> str | None:
     return ranked[0] if ranked else None
 
 
-def counted(loop: LoopNode, function: Function, graph: CallGraph) -> Counted:
+def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUnit:
     """What a loop counts, by its counter and by what it goes through."""
     variable = counter_of(loop)
     variable_words = set(words(variable)) if variable else set()
@@ -71,7 +71,7 @@ def counted(loop: LoopNode, function: Function, graph: CallGraph) -> Counted:
     if isinstance(loop, cst.While):
         tested = set(all_words(identifiers(loop.test)))
         return "epochs" if tested & EPOCHS and not variable_words & STEPS else "steps"
-    through = list(_gone_through(loop.iter, function, graph))
+    through = list(_iterated_expressions(loop.iter, function, graph))
     is_range = any(isinstance(part, cst.Call) and last_name(part.func) in RANGES for part in through)
     bound_words = {word for part in through for word in _counting_words(part)}
     if bound_words & REPEATING:
@@ -83,7 +83,7 @@ def counted(loop: LoopNode, function: Function, graph: CallGraph) -> Counted:
     return "other" if is_range or isinstance(loop.iter, cst.Tuple | cst.List) else "batches"
 
 
-def _gone_through(
+def _iterated_expressions(
     node: cst.BaseExpression, function: Function, graph: CallGraph, depth: int = 6
 ) -> Iterator[cst.BaseExpression]:
     """What an iterable is made of: names followed to their values, progress bars and `enumerate` taken off."""
@@ -94,10 +94,10 @@ def _gone_through(
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
             if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                yield from _gone_through(binding.value, scope, graph, depth - 1)
+                yield from _iterated_expressions(binding.value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
-            yield from _gone_through(value, function, graph, depth - 1)
+            yield from _iterated_expressions(value, function, graph, depth - 1)
 
 
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:

@@ -6,7 +6,7 @@ from textwrap import shorten
 
 import libcst as cst
 
-from deviate.analysis.loops.counting import Counted, counted, counter_of
+from deviate.analysis.loops.counting import LoopUnit, counted_unit, counter_of
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
@@ -23,8 +23,8 @@ SURE, LIKELY = 3, 2
 """What speaks for a main loop: from here on it is one; from here on it is one where no other is."""
 
 MOST_ALTERNATIVES = 5
-TELLING: tuple[Counted, ...] = ("epochs", "steps")
-WORDING: dict[Counted, str] = {
+TELLING: tuple[LoopUnit, ...] = ("epochs", "steps")
+WORDING: dict[LoopUnit, str] = {
     "epochs": "counts epochs",
     "steps": "counts steps",
     "batches": "goes through batches",
@@ -49,7 +49,7 @@ class Training:
     function: Function
     variable: str | None
     score: float
-    counts: Counted = "other"
+    counts: LoopUnit = "other"
     trains: bool = True
     framework: Framework | None = None
     evidence: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class LoopFinder:
         """The loops that train; each of the outer ones stands in no other one of them."""
         loops = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.call_paths(loop)]
         loops += [
-            self._managed(call, function, framework)
+            self._judge_managed(call, function, framework)
             for call, function in self.graph.calls
             if (framework := framework_of(call, self.graph)) is not None and self.graph.call_paths(call)
         ]
@@ -124,7 +124,7 @@ class LoopFinder:
     def _judge(self, loop: LoopNode, function: Function) -> Training:
         variable = counter_of(loop)
         variable_words = set(words(variable)) if variable else set()
-        counts = counted(loop, function, self.graph)
+        counts = counted_unit(loop, function, self.graph)
         sure = self.signs.inside(loop.body)
         sign = next(iter(sure or self.signs.likely(loop.body)), None)
         counters, n_metrics = self.reported(loop)
@@ -152,7 +152,7 @@ class LoopFinder:
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))
 
-    def _managed(self, call: cst.Call, function: Function, framework: Framework) -> Training:
+    def _judge_managed(self, call: cst.Call, function: Function, framework: Framework) -> Training:
         score = LIKELY if framework.is_last_resort else 5.0 + (0.5 if "epochs" in keywords(call) else 0.0)
         evidence = (f"trains: driven by {framework.name}",)
         return Training(call, function, None, score, "epochs", framework=framework, evidence=evidence)

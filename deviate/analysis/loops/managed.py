@@ -116,7 +116,7 @@ def _is_untold(name: str) -> bool:
 def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
     if not isinstance(call.func, cst.Attribute):
         return False
-    imported = {package.split(".")[0] for package in framework.packages} & graph.imported
+    imported = {package.split(".")[0] for package in framework.packages} & graph.imported_packages
     if not imported:
         return False
     if framework is KERAS:

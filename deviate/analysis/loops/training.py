@@ -86,7 +86,7 @@ class TrainingSigns:
             return bool(listed("model net network") & set(words(dotted(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
-        referents = self.resolver.of(call.func, self.graph.nodes.function_of(call))
+        referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
         return not any(isinstance(referent, ClassRef) for referent in referents)
 
     def _trains(self, node: cst.CSTNode) -> bool:
@@ -153,7 +153,7 @@ class TrainingSigns:
 
     def builds_model(self, call: cst.Call, function: Function) -> bool:
         """Whether a call makes a model."""
-        for referent in self.resolver.of(call.func, function):
+        for referent in self.resolver.resolve(call.func, function):
             if isinstance(referent, ClassRef):
                 bases = self.resolver.order(referent.cls)[1]
                 if NO_MODELS.isdisjoint(words(referent.cls.name)) and any(_is_model_class(base) for base in bases):

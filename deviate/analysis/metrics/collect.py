@@ -86,11 +86,11 @@ class Collector:
             opened = dict(self.parser.open)
             scenes = self._scenes(opened, messages, one) if opened and depth else []
             if not scenes:
-                yield from self._turned(report, messages) if one is EMPTY_SCENE else messages
+                yield from self._read_turns(report, messages) if one is EMPTY_SCENE else messages
             for inner in scenes[:MOST_SCENES]:
                 yield from self._messages(report, inner, depth - 1)
 
-    def _turned(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
+    def _read_turns(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
         """The same messages, with what a loop over a container written down beside them takes out of it."""
         values = [item.node for message in messages for item in message if isinstance(item, ReportedValue)]
         reported = {node.value for node in values if isinstance(node, cst.Name)}
@@ -101,7 +101,7 @@ class Collector:
         """The messages of the arguments of one report; those that are texts are one line together."""
         line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
-            starred = self._starred(report, number, scene)
+            starred = self._parse_starred(report, number, scene)
             if starred:
                 line += [*starred, " "]
                 continue
@@ -147,7 +147,7 @@ class Collector:
             case Table():
                 yield from parser.table(part.rows, function, scene)
 
-    def _starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
+    def _parse_starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
         """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
         part = report.carried[number]
         inside: list[object] = []
@@ -194,15 +194,15 @@ class Collector:
         arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
-        keyed = {name for value in values if value.function is scope for name in _keyed_in(value.node)}
+        keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
         if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
-            return self._extended(scene, edges, arguments)
+            return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return self._extended(scene, edges, arguments) if is_value and not any(map(words, texts)) else []
+        return self._extend_scenes(scene, edges, arguments) if is_value and not any(map(words, texts)) else []
 
-    def _extended(
+    def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
     ) -> list[Scene]:
         """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
@@ -215,7 +215,7 @@ class Collector:
                 if isinstance(argument, tuple) and isinstance(argument[0], cst.Name)
             }
             turns = self.parser.flows.turns_of_displays(edge.node, edge.caller, handed)
-            scenes += [inner.extended(turn.substitutes) for turn in turns] or [inner]
+            scenes += [inner.extend(turn.substitutes) for turn in turns] or [inner]
         return scenes
 
     # ------------------------------------------------------------ judgement
@@ -277,7 +277,7 @@ class Collector:
         sources = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
         if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in sources):
             return False
-        items = self.parser.displays.display(mapping, candidate.value.function) or ()
+        items = self.parser.displays.mapping_items(mapping, candidate.value.function) or ()
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
         return is_unmarked or any(key is None for key, _, _ in items)
 
@@ -305,10 +305,13 @@ def _is_built(argument: object, parser: MessageParser) -> bool:
         return holds_values(node)
     if isinstance(node, cst.DictComp):
         return True
-    return parser.displays.display(node, function) is not None or parser.displays.listed(node, function) is not None
+    return (
+        parser.displays.mapping_items(node, function) is not None
+        or parser.displays.sequence_items(node, function) is not None
+    )
 
 
-def _keyed_in(node: cst.CSTNode) -> set[str]:
+def _keyed_names(node: cst.CSTNode) -> set[str]:
     """Variables of which an expression takes an item by a constant key."""
     return {
         part.value.value

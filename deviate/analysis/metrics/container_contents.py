@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import ReportedValue
@@ -42,28 +41,28 @@ class ContainerContents:
                 yield _text(node.key), node.value, function
                 yield from self.of(node.for_in.iter, function, depth - 1)  # `{f"val_{k}": v for k, v in stats.items()}`
             case cst.Name():
-                yield from self._variable(node.value, function, depth - 1)
+                yield from self._of_variable(node.value, function, depth - 1)
             case cst.Attribute():
-                yield from self._attribute(node, function, depth - 1)
+                yield from self._of_attribute(node, function, depth - 1)
             case cst.Call():
-                yield from self._returned(node, function, depth - 1)
+                yield from self._of_call(node, function, depth - 1)
 
-    def _variable(self, name: str, function: Function, depth: int) -> Iterator[ContainerItem]:
+    def _of_variable(self, name: str, function: Function, depth: int) -> Iterator[ContainerItem]:
         scope, bindings = self.resolver.find(name, function)
-        yield from self._bound(bindings, depth)
-        for key, value, where in self.displays.updated(name, scope):
+        yield from self._of_bindings(bindings, depth)
+        for key, value, where in self.displays.update_items(name, scope):
             if isinstance(key, str):
                 yield key, value, where
             else:
                 yield from self.of(value, where, depth)
 
-    def _attribute(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[ContainerItem]:
-        for referent in self.resolver.of(node.value, function):
-            for base in self.resolver.order(referent.cls)[0] if isinstance(referent, Instance) else ():
+    def _of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[ContainerItem]:
+        for cls in self.resolver.classes(node.value, function):
+            for base in self.resolver.order(cls)[0]:
                 bindings = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
-                yield from self._bound(bindings, depth)
+                yield from self._of_bindings(bindings, depth)
 
-    def _bound(self, bindings: list[Binding], depth: int) -> Iterator[ContainerItem]:
+    def _of_bindings(self, bindings: list[Binding], depth: int) -> Iterator[ContainerItem]:
         for binding in bindings:
             value = binding.value
             if not isinstance(value, cst.BaseExpression):
@@ -78,13 +77,15 @@ class ContainerContents:
                 for part, inside in self.resolver.unpacked_items(value, binding.position, where):
                     yield from self.of(part, inside, depth)
 
-    def _returned(self, call: cst.Call, function: Function, depth: int) -> Iterator[ContainerItem]:
+    def _of_call(self, call: cst.Call, function: Function, depth: int) -> Iterator[ContainerItem]:
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in VIEWS and not call.args:
             yield from self.of(call.func.value, function, depth)
-            fed = (item for item in self.meters.fed(call.func.value, function) if isinstance(item, ReportedValue))
+            fed = (
+                item for item in self.meters.fed_values(call.func.value, function) if isinstance(item, ReportedValue)
+            )
             yield from ((item.name, item.source, item.function) for item in fed)
             return
-        for key, value, where in self.displays.display(call, function) or ():
+        for key, value, where in self.displays.mapping_items(call, function) or ():
             if isinstance(key, str):
                 yield key, value, where
         for callee in self.resolver.functions(call.func, function):

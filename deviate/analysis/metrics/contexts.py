@@ -127,7 +127,7 @@ def contexts(
     by_label: dict[str | None, list[Context]] = {}
     for context in found_contexts:
         by_label.setdefault(context.label, []).append(context)
-    distinct = [context for group in by_label.values() for context in _hinted(group, graph)]
+    distinct = [context for group in by_label.values() for context in _add_hints(group, graph)]
     if len(by_label) == 1 and not (is_shared and found_contexts[0].label):
         end = _common_end([context.path for context in found_contexts]) if is_shared else ()
         return distinct if len(distinct) > 1 else [dataclasses.replace(_whole(found_contexts, label=None), path=end)]
@@ -145,7 +145,7 @@ def _labelled(context: Context) -> Context:
     return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))
 
 
-def _hinted(contexts: list[Context], graph: CallGraph) -> list[Context]:
+def _add_hints(contexts: list[Context], graph: CallGraph) -> list[Context]:
     """The contexts that a reader can tell apart, those that none can joined in one.
 
     What is joined reports the same thing called in the same manner; two metrics of it would need names made of line
@@ -194,7 +194,7 @@ def _telling_paths(
         tuple(graph.place(frame) for frame in call_path[start:-1])
         for call_path, start in zip(call_paths, starts, strict=True)
     ]
-    handed = [max(0, _handed_over(call_path) - start) for call_path, start in zip(call_paths, starts, strict=True)]
+    handed = [max(0, _n_handed_over(call_path) - start) for call_path, start in zip(call_paths, starts, strict=True)]
     sure = [path[place:] for path, place in zip(whole, handed, strict=True)]
     return sure if len(set(sure)) == len(set(whole)) else whole
 
@@ -208,7 +208,7 @@ def _training_in(call_path: CallPath, trainings: Sequence[Training], graph: Call
     return next(inside, 0)
 
 
-def _handed_over(call_path: CallPath) -> int:
+def _n_handed_over(call_path: CallPath) -> int:
     """How many calls of a call path end with the last one after which somebody else calls; 0 where none does."""
     unsure = [
         place for place, frame in enumerate(call_path, start=1) if frame.edge is not None and frame.edge.is_handed

@@ -134,7 +134,7 @@ Rule = Callable[[View], Evidence | Objection | None]
 # ---------------------------------------------------------------- declared
 
 
-def logged(view: View) -> Evidence | None:
+def declared_metric(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
     if view.sink != "deviate" or view.value.style == "name":
         return None
@@ -181,7 +181,7 @@ def fixed_origin(view: View) -> Objection | None:
     return Objection(cause, view.origin.sentence)
 
 
-def quoted(view: View) -> Objection | None:
+def in_quotes(view: View) -> Objection | None:
     """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
     return Objection(RejectionReason.QUOTED) if view.text.endswith(("'", '"', "`")) else None
 
@@ -223,32 +223,32 @@ def tracked_setting(view: View) -> Objection | None:
 # ---------------------------------------------------------------- for
 
 
-def timed(view: View) -> Evidence | None:
+def time_origin(view: View) -> Evidence | None:
     return Evidence("time", view.origin.sentence) if view.origin.kind in ("duration", "speed") else None
 
 
-def measured(view: View) -> Evidence | None:
+def quality_origin(view: View) -> Evidence | None:
     return Evidence("quality", view.origin.sentence) if view.origin.kind == "quality" else None
 
 
-def named_for_quality(view: View) -> Evidence | None:
+def quality_word(view: View) -> Evidence | None:
     return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.words) else None
 
 
-def named_for_time(view: View) -> Evidence | None:
+def time_word(view: View) -> Evidence | None:
     return _by_name(view, "time") if TIMES & set(view.words) and not QUALITY & set(view.words_before) else None
 
 
-def called_quality(view: View) -> Evidence | None:
+def quality_label(view: View) -> Evidence | None:
     is_called = QUALITY & set(view.words_before) and not view.describes_other
     return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
-def named_neutrally(view: View) -> Evidence | None:
+def neutral_word(view: View) -> Evidence | None:
     return _by_name(view, "quality") if NEUTRAL & set(view.words) else None
 
 
-def called_time(view: View) -> Evidence | None:
+def time_label(view: View) -> Evidence | None:
     if view.describes_other or not (TIMES & set(view.words_before) or view.unit):
         return None
     if TIMES & set(view.words_before):
@@ -256,13 +256,13 @@ def called_time(view: View) -> Evidence | None:
     return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
 
 
-def tracked(view: View) -> Evidence | None:
+def tracker_name(view: View) -> Evidence | None:
     """Somebody watches it under a name of its own."""
     is_open = view.origin.kind in ("unknown", "computed") or view.is_length
     return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
 
 
-def named_values(view: View) -> Evidence | None:
+def mapping_values(view: View) -> Evidence | None:
     """A mapping that is handed whole to what shows names beside values."""
     is_open = view.origin.kind in ("unknown", "computed") and view.value.style == "mapping"
     is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
@@ -282,27 +282,27 @@ def float_format(view: View) -> Evidence | None:
 
 
 EVIDENCE: tuple[Rule, ...] = (
-    logged,
+    declared_metric,
     part_of_name,
     learning_rate,
     time_left,
     use_of_memory,
     fixed_origin,
-    quoted,
+    in_quotes,
     text_name,
     whole_number,
     counter_name,
     tracked_setting,
-    timed,
-    measured,
-    named_for_quality,
-    named_for_time,
-    called_quality,
-    called_time,
-    named_neutrally,
-    tracked,
+    time_origin,
+    quality_origin,
+    quality_word,
+    time_word,
+    quality_label,
+    time_label,
+    neutral_word,
+    tracker_name,
     length,
-    named_values,
+    mapping_values,
     float_format,
 )
 """The most telling first: it decides, and those that agree with it are told beside it."""

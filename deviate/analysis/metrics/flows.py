@@ -37,8 +37,10 @@ class Flows:
                 if argument is not None:
                     arguments[callee, name] = argument
             elif bindings[0].how == "stars":
-                mappings = [("", argument) for argument in _unpacked(edge, "**")]
-                arguments[callee, name] = Stars((*edge.rest, *_unpacked(edge, "*")), (*edge.named_rest, *mappings))
+                mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
+                arguments[callee, name] = Stars(
+                    (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
+                )
         return arguments
 
     def _default(self, binding: Binding, callee: Function) -> Argument | None:
@@ -75,8 +77,8 @@ class Flows:
         """
         scenes = [EMPTY_SCENE]
         for loop in self._loops(node):
-            turns = [turn for turn in self._written(loop, function) if self._tells(turn, reported)]
-            scenes = [scene.extended(turn) for scene in scenes for turn in turns] or scenes
+            turns = [turn for turn in self._turns_written_down(loop, function) if self._tells(turn, reported)]
+            scenes = [scene.extend(turn) for scene in scenes for turn in turns] or scenes
         return scenes if scenes != [EMPTY_SCENE] else []
 
     def _tells(self, turn: Mapping[tuple[Function, str], Substitute], reported: set[str]) -> bool:
@@ -93,22 +95,22 @@ class Flows:
         return self._known_loops[node]
 
     def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
-        target, iterable, kind = _peeled(loop)
+        target, iterable, kind = _peel(loop)
         iterated = (
             scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
         )
         if iterated is None or target is None:
             return [scene]
-        return [scene.extended(turn) for turn in self._bound(iterated, kind, target, function)] or [scene]
+        return [scene.extend(turn) for turn in self._bind_turns(iterated, kind, target, function)] or [scene]
 
-    def _written(
+    def _turns_written_down(
         self, loop: cst.For | cst.CompFor, function: Function
     ) -> Iterator[dict[tuple[Function, str], Substitute]]:
-        target, iterable, kind = _peeled(loop)
+        target, iterable, kind = _peel(loop)
         if target is None:
             return
         if isinstance(iterable, cst.Call) and last_name(iterable.func) == "zip":
-            columns = [self.displays.literal(value, function) for value in positional(iterable)]
+            columns = [self.displays.literal_items(value, function) for value in positional(iterable)]
             for row in zip(*columns, strict=False):
                 turn: dict[tuple[Function, str], Substitute] = {}
                 for place, value in enumerate(row):
@@ -116,15 +118,15 @@ class Flows:
                     if isinstance(name, cst.Name):
                         turn[self.resolver.find(name.value, function)[0], name.value] = value
                 yield turn
-        elif self.displays.literal(iterable, function) or self._is_known(iterable, function):
-            yield from self._bound((iterable, function), kind, target, function)
+        elif self.displays.literal_items(iterable, function) or self._is_known(iterable, function):
+            yield from self._bind_turns((iterable, function), kind, target, function)
 
     def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
         """Whether all keys of a mapping are written down."""
-        items = self.displays.display(node, function)
+        items = self.displays.mapping_items(node, function)
         return bool(items) and all(key is not None for key, _, _ in items or ())
 
-    def _bound(
+    def _bind_turns(
         self, iterated: Substitute, kind: str, target: cst.BaseExpression, function: Function
     ) -> Iterator[dict[tuple[Function, str], Substitute]]:
         for turn in self._items(iterated, kind, target):
@@ -155,15 +157,15 @@ class Flows:
             return [], []
         pairs: list[tuple[Substitute, Substitute]] = [
             (key if isinstance(key, str) else (key, where), (value, where))
-            for key, value, where in self.displays.display(node, function) or ()
+            for key, value, where in self.displays.mapping_items(node, function) or ()
             if key is not None
         ]
-        plain: list[Substitute] = list(self.displays.listed(node, function) or ())
+        plain: list[Substitute] = list(self.displays.sequence_items(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
         return (pairs, plain) if pairs or plain else ([("", iterated)], [iterated])
 
 
-def _unpacked(edge: Edge, star: str) -> list[Argument]:
+def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
     """What a call unpacks, each as a whole."""
     arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
     return [(argument.value, edge.caller) for argument in arguments if argument.star == star]
@@ -173,7 +175,7 @@ def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:
     return isinstance(node, cst.Name)
 
 
-def _peeled(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:
+def _peel(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:
     """Target and container of a loop without what only counts or orders, and which of a mapping's views is taken."""
     target: cst.BaseExpression | None = loop.target
     iterable, kind = loop.iter, ""

@@ -34,18 +34,18 @@ def hints_of(call_paths: Sequence[CallPath], is_final: Sequence[bool], graph: Ca
     after the training ("final"), then other words of the calls, then their order if what they are given differs.
     """
     parts = [_differing_part(call_paths, place) for place in range(len(call_paths))]
-    hints = _refined(_phases(parts, graph), lambda places: _finals([is_final[place] for place in places]))
-    hints = _refined(hints, lambda places: _other_words([parts[place] for place in places], graph))
-    return _refined(hints, lambda places: _ordinals([parts[place] for place in places], graph))
+    hints = _refine(_phases(parts, graph), lambda places: _finals([is_final[place] for place in places]))
+    hints = _refine(hints, lambda places: _other_words([parts[place] for place in places], graph))
+    return _refine(hints, lambda places: _ordinals([parts[place] for place in places], graph))
 
 
-def _refined(hints: Sequence[str], more: Callable[[list[int]], list[str]]) -> list[str]:
+def _refine(hints: Sequence[str], more: Callable[[list[int]], list[str]]) -> list[str]:
     """The same, with further words where hints are equal and the words differ."""
     result = list(hints)
     for hint in dict.fromkeys(hints):
         places = [place for place, other in enumerate(hints) if other == hint]
         for place, word in zip(places, more(places), strict=True) if len(places) > 1 else ():
-            result[place] = _joined(*(word, hint) if word == "final" else (hint, word))
+            result[place] = _join(*(word, hint) if word == "final" else (hint, word))
     return result
 
 
@@ -53,7 +53,7 @@ def _finals(is_final: Sequence[bool]) -> list[str]:
     return ["final" if final and not all(is_final) else "" for final in is_final]
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "_".join(part for part in parts if part)
 
 
@@ -75,9 +75,9 @@ def _phases(parts: Sequence[CallPath], graph: CallGraph) -> list[str]:
     phases = [[list(filter(None, map(_phase, source(part)))) for source in sources] for part in parts]
     hints = []
     for kinds in phases:
-        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared(phases, number)), [])
+        first = next((kind for number, kind in enumerate(kinds) if set(kind) - _shared_phases(phases, number)), [])
         number = kinds.index(first) if first else 0
-        hints.append(next((phase for phase in first if phase not in _shared(phases, number)), ""))
+        hints.append(next((phase for phase in first if phase not in _shared_phases(phases, number)), ""))
     return hints if len(set(hints)) > 1 else [""] * len(parts)
 
 
@@ -87,7 +87,7 @@ def _phase(word: str) -> str | None:
     return PHASES.get(match[1] if match else word)
 
 
-def _shared(phases: Sequence[Sequence[list[str]]], number: int) -> set[str]:
+def _shared_phases(phases: Sequence[Sequence[list[str]]], number: int) -> set[str]:
     """The phases that one kind of words names on every call path."""
     return set(phases[0][number]).intersection(*(kinds[number] for kinds in phases[1:]))
 
@@ -126,7 +126,7 @@ def _sources(graph: CallGraph) -> tuple[Told, ...]:
     """Kinds of words on a call path, the most telling kind first."""
 
     def targets(call_path: CallPath) -> Iterator[str]:
-        return (word for frame in call_path for name in _assigned(frame, graph) for word in words(name))
+        return (word for frame in call_path for name in _assigned_names(frame, graph) for word in words(name))
 
     def branches(call_path: CallPath) -> Iterator[str]:
         return (word for frame in call_path for word in _conditions(frame.node, graph))
@@ -177,7 +177,7 @@ def _arguments(edge: Edge) -> Iterator[tuple[str, cst.BaseExpression]]:
             yield name, value
 
 
-def _assigned(frame: Frame, graph: CallGraph) -> Iterator[str]:
+def _assigned_names(frame: Frame, graph: CallGraph) -> Iterator[str]:
     """Names that take what a call returns: `test_loss, test_acc = evaluate(…)`."""
     for parent in graph.nodes.ancestors(frame.node):
         if isinstance(parent, cst.Assign):

@@ -68,12 +68,12 @@ class _Keras:
         arguments, by_name = positional(compiled), keywords(compiled)
         losses = by_name.get("loss") or (arguments[1] if len(arguments) > 1 else None)
         metrics = by_name.get("metrics") or (arguments[2] if len(arguments) > 2 else None)
-        keys = [f"{output}_loss" for output in _constant_keys(self._bound(losses, function))]
+        keys = [f"{output}_loss" for output in _constant_keys(self._bound_values(losses, function))]
         for listed_ in (metrics, by_name.get("weighted_metrics")):
             keys += self._metrics(listed_, function)
         return keys
 
-    def _bound(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
+    def _bound_values(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
         if isinstance(node, cst.Name):
             _, bindings = self.graph.resolver.find(node.value, function)
             values = [
@@ -123,7 +123,7 @@ class _Keras:
     def _metric_name(self, call: cst.Call, function: Function) -> str:
         """Name of a metric object: the one it is given, that of its class's constructor, or that of the class."""
         name = constant_text(keywords(call).get("name"))
-        for referent in self.graph.resolver.of(call.func, function) if name is None else ():
+        for referent in self.graph.resolver.resolve(call.func, function) if name is None else ():
             if isinstance(referent, ClassRef):
                 name = name or self._declared_name(referent)
             elif isinstance(referent, External):
@@ -144,10 +144,10 @@ class _Keras:
         """Keys of the dict that the model's own `train_step` or `test_step` returns."""
         if not isinstance(self.call.func, cst.Attribute):
             return []
-        for referent in self.graph.resolver.of(self.call.func.value, self.function):
+        for referent in self.graph.resolver.resolve(self.call.func.value, self.function):
             step = self.graph.resolver.method(referent.cls, name) if isinstance(referent, Instance) else None
             for returned in step.returns if step is not None else ():
-                keys = _constant_keys(self._bound(returned, step) if step is not None else None)
+                keys = _constant_keys(self._bound_values(returned, step) if step is not None else None)
                 if keys:
                     return keys
                 if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):
@@ -215,7 +215,7 @@ class _Transformers:
         function = self.graph.nodes.function_of(self.call)
         classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
         for call, around in self.graph.calls:
-            for referent in self.graph.resolver.of(call.func, around):
+            for referent in self.graph.resolver.resolve(call.func, around):
                 if isinstance(referent, External):
                     is_made = referent.name in classes or referent.name.removesuffix("().__init__") in classes
                 else:

@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
-from deviate.analysis.resolve.abstract_values import Instance, Placed
+from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
@@ -63,7 +63,7 @@ class MessageParser:
             self._active.pop()
             if parts is not None:
                 return parts
-        return self._computed(node, function, scene) or [self.plain(node, function)]
+        return self._find_computed(node, function, scene) or [self.plain(node, function)]
 
     def plain(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         return ReportedValue(node, node, function, self.nodes.code(node))
@@ -103,7 +103,7 @@ class MessageParser:
             return self.scalar(alone, function, scene)
         if self.texts.is_text(node, function):
             return self.take(node, function, scene)
-        items = self._object(node, function) or self._computed(node, function, scene)
+        items = self._object(node, function) or self._find_computed(node, function, scene)
         return items if items is not None else [self.plain(node, function)]
 
     def record(
@@ -116,12 +116,12 @@ class MessageParser:
                 message
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
-                for message in self._keyed(key, value, where, scene, prefix)
+                for message in self._parse_keyword(key, value, where, scene, prefix)
             ]
         argument = _expression(argument_value)
         if argument is not None:
             return self.record(*argument, scene, prefix)
-        items = self.displays.display(node, function)
+        items = self.displays.mapping_items(node, function)
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
@@ -144,7 +144,7 @@ class MessageParser:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
 
-    def _keyed(
+    def _parse_keyword(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
     ) -> list[list[MessageItem]]:
         """A keyword argument; one without a key is a mapping that is unpacked."""
@@ -157,7 +157,7 @@ class MessageParser:
         argument = self._argument(node, function, scene)
         if argument is not None:
             return self.row(*argument, scene)
-        items = self.displays.listed(node, function)
+        items = self.displays.sequence_items(node, function)
         if items is None:
             return self.record(node, function, scene)
         return [self.take(value, where, scene) for value, where in items]
@@ -168,8 +168,8 @@ class MessageParser:
             node = positional(node)[0]
         return [
             message
-            for value, where in self.displays.listed(node, function) or ()
-            if self.displays.listed(value, where) or self.displays.display(value, where)
+            for value, where in self.displays.sequence_items(node, function) or ()
+            if self.displays.sequence_items(value, where) or self.displays.mapping_items(value, where)
             for message in self.row(value, where, scene)
         ]
 
@@ -224,7 +224,7 @@ class MessageParser:
                 return self.joined(self.row(node, function, scene))
         return None
 
-    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _find_computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
         """What a writer is handed under a name that it is handed too, and computes with: `add(name, value / n)`."""
         if isinstance(node, cst.Name):
             return None
@@ -276,7 +276,7 @@ class MessageParser:
         """The items of a list variable that is shown as a whole, where they are texts with values."""
         return [
             item
-            for value, where in self.displays.listed(node, function) or ()
+            for value, where in self.displays.sequence_items(node, function) or ()
             if holds_values(value) and self.texts.is_text(value, where)
             for item in self.take(value, where, scene)
         ]
@@ -319,9 +319,8 @@ class MessageParser:
         """An object of the project that writes itself: the values that were fed to it."""
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        for referent in self.resolver.of(node, function):
-            if isinstance(referent, Instance) and self.meters.writes_itself(referent.cls):
-                return self.meters.fed(node, function) or None
+        if any(map(self.meters.writes_itself, self.resolver.classes(node, function))):
+            return self.meters.fed_values(node, function) or None
         return None
 
     # ------------------------------------------------------------ templates
@@ -343,7 +342,7 @@ class MessageParser:
                     ReportedValue(part.expression, part.expression, function, spelled, spec, "f-string", "shown")
                 )
             else:
-                items += _styled(self.take(part.expression, function, scene), "f-string", spec)
+                items += _set_style(self.take(part.expression, function, scene), "f-string", spec)
         return items
 
     def _percent_template(
@@ -367,9 +366,9 @@ class MessageParser:
             if isinstance(part, str):
                 items.append(part)
             elif isinstance(part.argument, int) and part.argument < len(arguments):
-                items += _styled(self.take(arguments[part.argument], function, scene), "% template", part.spec)
+                items += _set_style(self.take(arguments[part.argument], function, scene), "% template", part.spec)
             elif mapping is not None and part.argument in mapping:
-                items += _styled(self.take(mapping[str(part.argument)], function, scene), "% template", part.spec)
+                items += _set_style(self.take(mapping[str(part.argument)], function, scene), "% template", part.spec)
             elif isinstance(part.argument, str) and arguments:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
@@ -416,9 +415,9 @@ class MessageParser:
                 path = part.path
             elif part.path:
                 container, path = argument, part.path
-                spelled = _attributed(self.nodes.code(argument), argument, path)
+                spelled = _spell_path(self.nodes.code(argument), argument, path)
             else:
-                items += _styled(self.take(argument, function, scene), "str.format", part.spec)
+                items += _set_style(self.take(argument, function, scene), "str.format", part.spec)
                 continue
             items.append(
                 ReportedValue(
@@ -444,7 +443,7 @@ class MessageParser:
         """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
         is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
-        spelled = key if is_scope else _attributed(self.nodes.code(container), container, f"[{key!r}]")
+        spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
         return ReportedValue(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
@@ -472,7 +471,9 @@ class MessageParser:
             return [node]
         values: list[cst.BaseExpression] = []
         for item in node.elements:
-            unpacked = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
+            unpacked = (
+                self.displays.sequence_items(item.value, function) if isinstance(item, cst.StarredElement) else None
+            )
             if unpacked is not None and all(where is function for _, where in unpacked):
                 values += [value for value, _ in unpacked]
             else:
@@ -490,7 +491,7 @@ class MessageParser:
                 return self._join(arguments[0], constant_text(base) or " ", function, scene)
             if method in TEXT_METHODS and self.texts.is_text(base, function):
                 return self.take(base, function, scene)
-        name = self.resolver.qualified(node.func, function)
+        name = self.resolver.qualified_name(node.func, function)
         seconds = self._seconds(node, function)
         if seconds is not None:
             return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
@@ -499,7 +500,7 @@ class MessageParser:
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
             if short in ("round", "around") and len(arguments) > 1 and isinstance(arguments[1], cst.Integer):
                 spec = f".{arguments[1].value}f"
-            return _styled(self.take(arguments[0], function, scene), f"{short}()", spec)
+            return _set_style(self.take(arguments[0], function, scene), f"{short}()", spec)
         if arguments and name in DUMPING:
             rows = self.table(arguments[0], function, scene) or self.row(arguments[0], function, scene)
             return self.joined(rows)
@@ -507,7 +508,7 @@ class MessageParser:
 
     def _seconds(self, node: cst.Call, function: Function) -> cst.BaseExpression | None:
         """The number in a call of the standard library that shows a duration: `timedelta(seconds=x)`, `gmtime(x)`."""
-        name = self.resolver.qualified(node.func, function)
+        name = self.resolver.qualified_name(node.func, function)
         if name == "time.strftime" and len(node.args) == 2 and isinstance(node.args[1].value, cst.Call):
             return self._seconds(node.args[1].value, function)
         if name not in CLOCKWORK or len(node.args) != 1:
@@ -549,10 +550,10 @@ class MessageParser:
     ) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
             values = values.args[1].value
-            if self.displays.listed(values, function) is None:
+            if self.displays.sequence_items(values, function) is None:
                 return self.take(values, function, scene)
         values, function = self._argument(values, function, scene) or (values, function)
-        items = self.displays.listed(values, function)
+        items = self.displays.sequence_items(values, function)
         if items is None:
             return None
         return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
@@ -569,7 +570,7 @@ class MessageParser:
             if self.texts.is_formatter(inner):
                 return self._formatter_call(node, function, scene)
             edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)
-            inside = scene.extended(self.flows.arguments_of(edge)) if edge is not None else scene
+            inside = scene.extend(self.flows.arguments_of(edge)) if edge is not None else scene
             return [item for value in returned for item in self.take(value, inner, inside)]
         return None
 
@@ -610,7 +611,7 @@ def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
     return {argument.star: argument.value for argument in call.args if argument.star}
 
 
-def _styled(items: list[MessageItem], style: str, spec: str) -> list[MessageItem]:
+def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageItem]:
     """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
     return [
         replace(item, style=style, spec=spec or item.spec)
@@ -630,7 +631,7 @@ def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None
     return None
 
 
-def _attributed(code: str, argument: cst.BaseExpression, path: str) -> str:
+def _spell_path(code: str, argument: cst.BaseExpression, path: str) -> str:
     """An argument with what a template takes of it, spelled as Python would."""
     simple = isinstance(argument, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
     inside = [piece.split("]")[0] for piece in path.split("[")[1:]]

@@ -9,7 +9,7 @@ from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, TELLING
 
 
 @dataclass(slots=True)
-class Wanted:
+class NameParts:
     """What a name can be made of.
 
     Attributes:
@@ -32,15 +32,15 @@ class Wanted:
     sink: str = ""
 
 
-def give_names(wanted: Sequence[Wanted]) -> list[str]:
+def give_names(name_parts: Sequence[NameParts]) -> list[str]:
     """A name for each, in order: short where that tells them apart, longer where it must."""
-    names = [_first(item) for item in wanted]
+    names = [_first(item) for item in name_parts]
     for change in CHANGES:
-        names = _lengthen(names, wanted, change)
-    return _numbered(names)
+        names = _lengthen(names, name_parts, change)
+    return _number(names)
 
 
-def _first(item: Wanted) -> str:
+def _first(item: NameParts) -> str:
     chosen = list(item.text or item.expression)
     if item.text and not _stems(chosen) & TELLING and "per" not in chosen:
         chosen += [word for word in item.expression if word in TELLING][:1]
@@ -53,65 +53,67 @@ def _first(item: Wanted) -> str:
     return name if not name[:1].isdigit() else f"m_{name}"
 
 
-def _lengthen(names: list[str], wanted: Sequence[Wanted], change: Callable[[str, Wanted], str]) -> list[str]:
+def _lengthen(names: list[str], name_parts: Sequence[NameParts], change: Callable[[str, NameParts], str]) -> list[str]:
     """Change the names that several share, where the change tells at least two of them apart."""
-    changed = [change(name, item) for name, item in zip(names, wanted, strict=True)]
+    changed = [change(name, item) for name, item in zip(names, name_parts, strict=True)]
     result = list(names)
     shared: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         shared.setdefault(name, []).append(place)
     for name, places in shared.items():
         if len(places) > 1 and len({changed[place] for place in places}) > 1:
-            helped = _helped_by(change, places, wanted)
+            helped = _improved_by(change, places, name_parts)
             for place in places:
                 result[place] = name if place in helped else changed[place]
     return result
 
 
-def _helped_by(change: Callable[[str, Wanted], str], places: list[int], wanted: Sequence[Wanted]) -> list[int]:
+def _improved_by(
+    change: Callable[[str, NameParts], str], places: list[int], name_parts: Sequence[NameParts]
+) -> list[int]:
     """The metrics that keep the short name: of several sinks, those of the first."""
     if change is not _with_sink:
         return []
-    return [place for place in places if wanted[place].sink == wanted[places[0]].sink]
+    return [place for place in places if name_parts[place].sink == name_parts[places[0]].sink]
 
 
-def _with_hint(name: str, item: Wanted) -> str:
-    return _prefixed(name, item.hint)
+def _with_hint(name: str, item: NameParts) -> str:
+    return _prefix(name, item.hint)
 
 
-def _with_phase(name: str, item: Wanted) -> str:
-    return _prefixed(name, item.phase)
+def _with_phase(name: str, item: NameParts) -> str:
+    return _prefix(name, item.phase)
 
 
-def _with_statistic(name: str, item: Wanted) -> str:
-    return _joined(name, [item.statistic] if item.statistic else [])
+def _with_statistic(name: str, item: NameParts) -> str:
+    return _join(name, [item.statistic] if item.statistic else [])
 
 
-def _with_variant(name: str, item: Wanted) -> str:
-    return _joined(name, item.variant[-1:])
+def _with_variant(name: str, item: NameParts) -> str:
+    return _join(name, item.variant[-1:])
 
 
-def _with_sink(name: str, item: Wanted) -> str:
-    return _joined(name, item.sink.replace("-", "_").split("_"))
+def _with_sink(name: str, item: NameParts) -> str:
+    return _join(name, item.sink.replace("-", "_").split("_"))
 
 
-def _with_expression(name: str, item: Wanted) -> str:
-    return _joined(name, [PHASES.get(word, word) for word in item.expression])
+def _with_expression(name: str, item: NameParts) -> str:
+    return _join(name, [PHASES.get(word, word) for word in item.expression])
 
 
-def _with_function(name: str, item: Wanted) -> str:
-    return _joined(name, [PHASES.get(word, word) for word in item.function])
+def _with_function(name: str, item: NameParts) -> str:
+    return _join(name, [PHASES.get(word, word) for word in item.function])
 
 
 CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
 """What is added, one after the other, as long as several share a name."""
 
 
-def _prefixed(name: str, prefix: str | None) -> str:
+def _prefix(name: str, prefix: str | None) -> str:
     return name if not prefix or name.split("_", maxsplit=1)[0] == prefix else f"{prefix}_{name}"
 
 
-def _joined(name: str, more: Sequence[str]) -> str:
+def _join(name: str, more: Sequence[str]) -> str:
     present = _stems(name.split("_"))
     rest = [word for word in more if not _stems([word]) & present]
     return "_".join([name, *rest]) if rest else name
@@ -124,7 +126,7 @@ def _stems(names: Sequence[str]) -> set[str]:
     }
 
 
-def _numbered(names: list[str]) -> list[str]:
+def _number(names: list[str]) -> list[str]:
     seen: Counter[str] = Counter()
     used = set(names)
     result = []

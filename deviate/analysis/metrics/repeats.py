@@ -6,7 +6,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.contexts import Context
-from deviate.analysis.metrics.naming import Wanted
+from deviate.analysis.metrics.naming import NameParts
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted, walk
 
@@ -14,7 +14,9 @@ LOOPS = (cst.For, cst.While)
 BARRIERS = (cst.FunctionDef, cst.Lambda, cst.CompFor)
 
 
-def find_repeats(metrics: Sequence[tuple[Judged, Context]], wanted: Sequence[Wanted], nodes: Nodes) -> dict[int, int]:
+def find_repeats(
+    metrics: Sequence[tuple[Judged, Context]], name_parts: Sequence[NameParts], nodes: Nodes
+) -> dict[int, int]:
     """Number of each metric that repeats an earlier one, and the number of that one.
 
     Both report the same local variable on one call path and under the same words, the second one whenever the first was
@@ -23,7 +25,7 @@ def find_repeats(metrics: Sequence[tuple[Judged, Context]], wanted: Sequence[Wan
     """
     repeats: dict[int, int] = {}
     first: dict[tuple[object, ...], int] = {}
-    for number, ((judged, context), words) in enumerate(zip(metrics, wanted, strict=True)):
+    for number, ((judged, context), words) in enumerate(zip(metrics, name_parts, strict=True)):
         value = judged.candidate.value
         if not isinstance(value.source, cst.Name) or value.form != "value" or value.path or judged.candidate.label:
             continue

@@ -81,7 +81,7 @@ class Reports:
                 if target.attr.value in SHOWING and self._shows(target, value, function):
                     yield Report(value, function, "progress", "", [Message(value)])
             for place, value in function.stored:
-                sink = self._assigned(place, function)
+                sink = self._sink_of_assignment(place, function)
                 if sink is not None:
                     yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
 
@@ -128,7 +128,7 @@ class Reports:
     def _inside(self, call: cst.Call, function: Function) -> list[FunctionRef]:
         return [callee for callee in self.resolver.functions(call.func, function) if callee.function is not function]
 
-    def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:
+    def _sink_of_assignment(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
         sinks = (find_sink(name + ASSIGNED, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
@@ -151,7 +151,7 @@ class Reports:
             row
             for value in calls
             for data in positional(value)[:1]
-            for row in self.texts.displays.listed(data, self.graph.nodes.function_of(value)) or ()
+            for row in self.texts.displays.sequence_items(data, self.graph.nodes.function_of(value)) or ()
         ]
         return frame if calls and not rows else None
 
@@ -165,7 +165,7 @@ class Reports:
         arguments: list[object] = []
         for argument in call.args:
             if argument.star == "*":
-                unpacked = self.texts.displays.listed(argument.value, function)
+                unpacked = self.texts.displays.sequence_items(argument.value, function)
                 if unpacked and all(where is function for _, where in unpacked):
                     arguments += [value for value, _ in unpacked]
                 else:

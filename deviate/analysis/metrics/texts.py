@@ -49,7 +49,7 @@ class Texts:
                 attribute_bindings = owner.attributes.get(node.attr.value, []) if owner is not None else []
                 return self._fullest([binding for binding, _ in attribute_bindings], depth)
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="join"))):
-                return self._joined(node, node.func.value, function, depth - 1)  # type: ignore[attr-defined]
+                return self._join(node, node.func.value, function, depth - 1)  # type: ignore[attr-defined]
             case cst.BinaryOperation(operator=cst.Add()):
                 left, right = (self.template(side, function, depth - 1) for side in (node.left, node.right))
                 return None if left is None or right is None else left + right
@@ -71,9 +71,9 @@ class Texts:
         fullest = max(known_templates, key=len)
         return fullest if all(_fields(text) <= _fields(fullest) for text in known_templates) else None
 
-    def _joined(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
+    def _join(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
         """A template joined of a list of texts, of which some may not be known."""
-        values = self.displays.listed(positional(node)[0], function) if positional(node) else None
+        values = self.displays.sequence_items(positional(node)[0], function) if positional(node) else None
         parts = [self.template(value, where, depth) for value, where in values or ()]
         if all(part is None for part in parts):
             return None
@@ -113,7 +113,7 @@ class Texts:
                 return True
             if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
                 return True
-        if self.resolver.qualified(node.func, function) in TEXT_CALLS:
+        if self.resolver.qualified_name(node.func, function) in TEXT_CALLS:
             return True
         return any(
             self.is_text(value, callee.function, depth - 4)
@@ -165,7 +165,7 @@ class Texts:
         parts = [part for value in function.returns for part in walk(value)]
         if any(_names_a_value(part) for part in parts):
             return False
-        return any(self.resolver.qualified(call.func, function) in CLOCKS for call in function.calls)
+        return any(self.resolver.qualified_name(call.func, function) in CLOCKS for call in function.calls)
 
 
 def _fields(template: str) -> set[object]:

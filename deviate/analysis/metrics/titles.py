@@ -7,7 +7,7 @@ from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.contexts import Context
 from deviate.analysis.metrics.evidence import TRACKERS
 from deviate.analysis.metrics.judge import Candidate
-from deviate.analysis.metrics.naming import Wanted
+from deviate.analysis.metrics.naming import NameParts
 from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
 from deviate.analysis.resolve.identifier_words import (
     PHASES,
@@ -28,7 +28,7 @@ PIECES = ("epoch", "step", "iteration", "batch", "episode")
 BETWEEN = re.compile(r"[\s,;/|(\[]*")
 
 
-def wanted(metrics: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
+def name_parts(metrics: Sequence[tuple[Judged, Context]]) -> list[NameParts]:
     """What each metric's name can be made of.
 
     Args:
@@ -48,18 +48,18 @@ def wanted(metrics: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
     return titles
 
 
-def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
+def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
     candidate, role = judged.candidate, judged.decision.role
     value = candidate.value
     if candidate.sink == "deviate" and (name := _declared_name(candidate)):
-        return Wanted(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
+        return NameParts(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
     name_text = _listed_name(candidate, place) or candidate.before
     text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
     if role == "time":
         text = _time_words(text, candidate)
     function = [] if value.function.is_module else words(value.function.name)
     head = candidate.message.split("{}")[0]
-    return Wanted(
+    return NameParts(
         text=text,
         expression=expression_words(value.spelled),
         phase=_phase(candidate, context, place),

@@ -78,7 +78,7 @@ class CallGraph:
         return [(loop, function) for module in modules for loop, function in module.loops if function in self.reached]
 
     @cached_property
-    def imported(self) -> frozenset[str]:
+    def imported_packages(self) -> frozenset[str]:
         """Top-level packages that the files which were read import anywhere."""
         targets = (
             name
@@ -95,14 +95,14 @@ class CallGraph:
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the project that run when a node runs, those called by them included; each once."""
         seen: set[Function] = set()
-        waiting = list(self._called_in(node))
+        waiting = list(self._callees_in(node))
         while waiting:
             callee = waiting.pop()
             if callee not in seen:
                 seen.add(callee)
                 yield callee
                 if callee not in self._known_callees:
-                    self._known_callees[callee] = list(self._called_in(callee.node))
+                    self._known_callees[callee] = list(self._callees_in(callee.node))
                 waiting += self._known_callees[callee]
 
     def call_paths(self, node: cst.CSTNode) -> list[CallPath]:
@@ -152,7 +152,7 @@ class CallGraph:
                 frame = Frame(edge.caller, edge.node, edge)
                 self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, call_paths)
 
-    def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
+    def _callees_in(self, node: cst.CSTNode) -> Iterator[Function]:
         """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
         frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
         leaving = [
@@ -179,7 +179,7 @@ class CallGraph:
         for _ in range(MOST_ROUNDS):
             self.resolver.forget()
             self._round(finder)
-            after = (len(finder.found), len(self.project.modules), len(self.resolver.made), len(self.reached))
+            after = (len(finder.found), len(self.project.modules), len(self.resolver.instantiated), len(self.reached))
             if after == before:
                 break
             before = after

@@ -25,7 +25,7 @@ class Displays:
 
     # ------------------------------------------------------------ mappings
 
-    def display(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Shown] | None:
+    def mapping_items(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Shown] | None:
         """The items of a mapping that is written down, here or where its variable is set; None for any other."""
         if isinstance(node, cst.Dict):
             if any(_is_empty(item.value) for item in node.elements):
@@ -42,11 +42,11 @@ class Displays:
             scope, bindings = self.resolver.find(node.value, function)
             assigned = [binding for binding in bindings if binding.how == "assign" and not binding.position]
             if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
-                items = self.display(assigned[0].value, scope, depth - 1)
-                return None if items is None else [*items, *self.updated(node.value, scope)]
+                items = self.mapping_items(assigned[0].value, scope, depth - 1)
+                return None if items is None else [*items, *self.update_items(node.value, scope)]
         return None
 
-    def updated(self, name: str, scope: Function) -> Iterator[Shown]:
+    def update_items(self, name: str, scope: Function) -> Iterator[Shown]:
         """What `update` puts into a mapping later."""
         for call, function in scope.module.calls_of(name, "update"):
             if self.resolver.find(name, function)[0] is scope:
@@ -57,7 +57,7 @@ class Displays:
         items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
         for argument in positional(node):
             if isinstance(argument, cst.Dict):
-                items += self.display(argument, function) or []
+                items += self.mapping_items(argument, function) or []
             elif isinstance(argument, cst.List | cst.Tuple):
                 pairs = [(element(item.value, 0), element(item.value, 1)) for item in argument.elements]
                 if any(key is None or value is None for key, value in pairs):
@@ -69,28 +69,28 @@ class Displays:
 
     # ------------------------------------------------------------ sequences
 
-    def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Placed] | None:
+    def sequence_items(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Placed] | None:
         """The items of a sequence that is written down or filled item by item; None for any other."""
         if isinstance(node, cst.List | cst.Tuple | cst.Set):
             items: list[Placed] = []
             for item in node.elements:
                 if isinstance(item, cst.StarredElement):
-                    items += self.listed(item.value, function, depth - 1) or [(item.value, function)]
+                    items += self.sequence_items(item.value, function, depth - 1) or [(item.value, function)]
                 else:
                     items.append((item.value, function))
             return items
         if isinstance(node, cst.GeneratorExp | cst.ListComp):
             return [(node.elt, function)]
         if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args and depth:
-            return self.listed(node.args[0].value, function, depth - 1)
+            return self.sequence_items(node.args[0].value, function, depth - 1)
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and depth:
-            left, right = (self.listed(side, function, depth - 1) for side in (node.left, node.right))
+            left, right = (self.sequence_items(side, function, depth - 1) for side in (node.left, node.right))
             return None if left is None and right is None else [*(left or ()), *(right or ())]
         if isinstance(node, cst.Name) and depth:
-            return self._filled(node.value, function, depth)
+            return self._filled_items(node.value, function, depth)
         return None
 
-    def _filled(self, name: str, function: Function, depth: int) -> list[Placed] | None:
+    def _filled_items(self, name: str, function: Function, depth: int) -> list[Placed] | None:
         scope, bindings = self.resolver.find(name, function)
         items: list[Placed] = []
         is_list = False
@@ -100,22 +100,22 @@ class Displays:
                 and not binding.position
                 and isinstance(binding.value, cst.BaseExpression)
             ):
-                inner = self.listed(binding.value, self.nodes.function_of(binding.node), depth - 1)
+                inner = self.sequence_items(binding.value, self.nodes.function_of(binding.node), depth - 1)
                 is_list = is_list or inner is not None
                 items += inner or []
         if not is_list:
             return None
-        return [*items, *self._added(name, scope)]
+        return [*items, *self._additions(name, scope)]
 
-    def _added(self, name: str, scope: Function) -> Iterator[Placed]:
+    def _additions(self, name: str, scope: Function) -> Iterator[Placed]:
         for call, function in scope.module.calls_of(name, *ADDING):
             arguments, method = positional(call), last_name(call.func)
             if ADDING[method] < len(arguments) and self.resolver.find(name, function)[0] is scope:
                 value = arguments[ADDING[method]]
-                inner = self.listed(value, function, 1) if method == "extend" else None
+                inner = self.sequence_items(value, function, 1) if method == "extend" else None
                 yield from inner or [(value, function)]
 
-    def literal(self, node: cst.BaseExpression, function: Function) -> list[Placed]:
+    def literal_items(self, node: cst.BaseExpression, function: Function) -> list[Placed]:
         """The items of a list or tuple that is written down whole, here or where its variable is set."""
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
@@ -123,11 +123,11 @@ class Displays:
             if (
                 not isinstance(value, cst.BaseExpression)
                 or bindings[0].position
-                or next(self._added(node.value, scope), None)
+                or next(self._additions(node.value, scope), None)
             ):
                 return []
             node = value
-        return self.listed(node, function) or [] if isinstance(node, cst.List | cst.Tuple) else []
+        return self.sequence_items(node, function) or [] if isinstance(node, cst.List | cst.Tuple) else []
 
 
 def _is_empty(node: cst.BaseExpression) -> bool:

@@ -60,14 +60,14 @@ class EdgeFinder:
     def callees(self, function: Function) -> list[Function]:
         """What a function runs, in the order of its calls; the edges there are kept, and known from now on."""
         callees: list[Function] = []
-        guarded = self._unreached(function)
+        guarded = self._unreached_guards(function)
         for call in function.calls:
             if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
-                callees += self._record(("called", call), self._called, call, function)
+                callees += self._record(("called", call), self._call_edges, call, function)
         return callees + self._record(("other", function), self._other_edges, function)
 
     def _record(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
-        return self.resolver.computed(key, lambda: [self._keep(edge) for edge in find(*arguments)])
+        return self.resolver.reuse_or_compute(key, lambda: [self._keep(edge) for edge in find(*arguments)])
 
     def _keep(self, edge: Edge) -> Function:
         if edge not in self.found:
@@ -77,12 +77,12 @@ class EdgeFinder:
 
     def _other_edges(self, function: Function) -> Iterator[Edge]:
         for context in function.contexts:
-            yield from self._entered(context, function)
+            yield from self._context_edges(context, function)
         for inner in function.module.functions:
             if inner.parent is function:
-                yield from self._decorated(inner, function)
+                yield from self._decorator_edges(inner, function)
         for statement in function.imports:
-            yield from self._imported(statement, function)
+            yield from self._import_edges(statement, function)
 
     def settle(self) -> None:
         """Leave out that a function is handed to what only gives it back with a coat, where its calls are known."""
@@ -103,7 +103,7 @@ class EdgeFinder:
         given_back = self.resolver.functions(edge.node, edge.caller)
         return not is_started and any(callee.function is edge.callee for callee in given_back)
 
-    def _unreached(self, function: Function) -> set[cst.CSTNode]:
+    def _unreached_guards(self, function: Function) -> set[cst.CSTNode]:
         """The `if __name__ == "__main__"` parts of an imported file."""
         if not function.is_module or function.module is self.project.entry:
             return set()
@@ -111,15 +111,15 @@ class EdgeFinder:
 
     # ------------------------------------------------------------ calls
 
-    def _called(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        referents = self.resolver.of(call.func, function)
+    def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        referents = self.resolver.resolve(call.func, function)
         arguments = tuple((value, function) for value in positional(call))
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents:
             if isinstance(referent, ClassRef):
-                self.resolver.made.setdefault(referent.cls)
-            for callee in self.resolver.called(referent):
+                self.resolver.instantiated.setdefault(referent.cls)
+            for callee in self.resolver.callees(referent):
                 is_inside = True
                 target = callee.function
                 skipped = int(callee.receiver is not None)
@@ -134,13 +134,13 @@ class EdgeFinder:
                 )
             is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
         if not referents and isinstance(call.func, cst.Attribute):
-            yield from self._by_name(call, call.func.attr.value, function, arguments, by_name)
+            yield from self._method_edges(call, call.func.attr.value, function, arguments, by_name)
         if not is_inside:
-            yield from self._handed_over(
+            yield from self._handed_edges(
                 call, function, [referent.name for referent in referents if isinstance(referent, External)]
             )
 
-    def _by_name(
+    def _method_edges(
         self,
         call: cst.Call,
         name: str,
@@ -160,7 +160,7 @@ class EdgeFinder:
         modules = self.project.modules.values()
         return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
 
-    def _handed_over(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+    def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project that a call of something else is given."""
         spawned = SPAWNS.get(last_name(call.func))
         by_name = keywords(call)
@@ -199,10 +199,10 @@ class EdgeFinder:
 
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         if type(value) in TELLING:
-            for referent in self.resolver.of(value, function):
+            for referent in self.resolver.resolve(value, function):
                 if isinstance(referent, Container):
                     for item in self.resolver.items(value, function):
-                        yield from self.resolver.item(item)
+                        yield from self.resolver.resolve_argument(item)
                 else:
                     yield referent
 
@@ -221,15 +221,14 @@ class EdgeFinder:
 
     # ------------------------------------------------------------ other edges
 
-    def _entered(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
-        for referent in self.resolver.of(context, function):
-            if isinstance(referent, Instance):
-                for name in ("__enter__", "__exit__"):
-                    method = self.resolver.method(referent.cls, name)
-                    if method is not None:
-                        yield Edge(context, function, method, "call", skipped=1)
+    def _context_edges(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
+        for cls in self.resolver.classes(context, function):
+            for name in ("__enter__", "__exit__"):
+                method = self.resolver.method(cls, name)
+                if method is not None:
+                    yield Edge(context, function, method, "call", skipped=1)
 
-    def _decorated(self, inner: Function, function: Function) -> Iterator[Edge]:
+    def _decorator_edges(self, inner: Function, function: Function) -> Iterator[Edge]:
         if not isinstance(inner.node, cst.FunctionDef):
             return
         for decorator in inner.node.decorators:
@@ -240,7 +239,7 @@ class EdgeFinder:
             if isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING:
                 yield Edge(decorator, function, inner, "handed")
 
-    def _imported(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
+    def _import_edges(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
         """The top levels of the files that an import runs, of those that are read.
 
         A file is read when something in it is used; or when the imported name never is, for then the import itself must

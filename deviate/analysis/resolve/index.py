@@ -343,7 +343,7 @@ class Module:
             case cst.Import() | cst.ImportFrom():
                 function.imports.append(node)
                 self._import(node, function, around)
-        for target, binding in _bound(node) if type(node) in BINDING else ():
+        for target, binding in _bound_targets(node) if type(node) in BINDING else ():
             self._bind_target(target, binding, function, around)
 
     def _import(self, node: cst.Import | cst.ImportFrom, function: Function, around: Class | None) -> None:
@@ -396,7 +396,7 @@ class Module:
         return scope if name in scope.bindings else self.top
 
 
-def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
+def _bound_targets(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
     """Targets that a node gives values to."""
     match node:
         case cst.For() | cst.CompFor():

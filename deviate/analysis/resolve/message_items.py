@@ -73,7 +73,7 @@ class Scene:
     def get(self, function: Function, name: str) -> Substitute | None:
         return self.substitutes.get((function, name))
 
-    def extended(self, more: Mapping[tuple[Function, str], Substitute]) -> "Scene":
+    def extend(self, more: Mapping[tuple[Function, str], Substitute]) -> "Scene":
         return Scene({**self.substitutes, **more}, self.calls)
 
     def through(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
@@ -38,7 +37,7 @@ class Meters:
             name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods
         )
 
-    def fed(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
+    def fed_values(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """The values that are fed to the object of an expression, each with the name the object was given."""
         feeding = self._feeding()
         items: list[MessageItem] = []
@@ -75,9 +74,7 @@ class Meters:
     def _shown_attributes(self, call: cst.Call, function: Function) -> tuple[str, ...]:
         if not isinstance(call.func, cst.Attribute):
             return ()
-        classes = [
-            instance.cls for instance in self.resolver.of(call.func.value, function) if isinstance(instance, Instance)
-        ]
+        classes = self.resolver.classes(call.func.value, function)
         names = {
             name
             for cls in classes
@@ -119,11 +116,10 @@ class Meters:
             for thing_node, where in self.resolver.items(node.value, function):
                 yield from self._homes(thing_node, where, depth - 1)
         elif isinstance(node, cst.Attribute):
-            for referent in self.resolver.of(node.value, function):
-                if isinstance(referent, Instance):
-                    yield from self._attribute_homes(referent.cls, node.attr.value, depth)
-                    if self.writes_itself(referent.cls):  # `logger.meters[…]`: a part of what the logger shows
-                        yield from self._homes(node.value, function, depth - 1)
+            for cls in self.resolver.classes(node.value, function):
+                yield from self._attribute_homes(cls, node.attr.value, depth)
+                if self.writes_itself(cls):  # `logger.meters[…]`: a part of what the logger shows
+                    yield from self._homes(node.value, function, depth - 1)
         elif isinstance(node, cst.Name):
             yield from self._variable_homes(node.value, function, depth)
 
@@ -168,11 +164,8 @@ class Meters:
             for name, bindings in function.bindings.items():
                 for binding in bindings:
                     if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
-                        values = self.resolver.of(binding.value, function)
-                        if any(
-                            isinstance(instance, Instance) and cls in self.resolver.order(instance.cls)[0]
-                            for instance in values
-                        ):
+                        classes = self.resolver.classes(binding.value, function)
+                        if any(cls in self.resolver.order(derived)[0] for derived in classes):
                             homes[(function, name)] = None
         yield from homes
 

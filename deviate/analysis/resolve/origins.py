@@ -192,7 +192,7 @@ class Origins:
                 return self._of_call(node, function, depth)
             case cst.BinaryOperation():
                 left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
-                return combined(node.operator, left, right, constant_number(node.right))
+                return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
 
     def strongest(self, arguments: Iterable[Argument], depth: int) -> Origin:
@@ -323,7 +323,7 @@ class Origins:
                 break
             value, position = part, position[1:]
         if position and isinstance(value, cst.Call):
-            returned = self._of_returned(value, scope, depth, position[0])
+            returned = self._of_return_values(value, scope, depth, position[0])
             if returned is not None:
                 return returned
         return self.of(value, scope, depth)
@@ -411,12 +411,10 @@ class Origins:
             return Origin(Reason.NAME_OR_TEXT)
         if name.lower() in SETTINGS:
             return Origin(Reason.OPTIONS, dotted(node))
-        fed = self._of_fed(node.value, name, function, depth)
+        fed = self._of_meter(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = [
-            referent.cls for referent in self.resolver.of(node.value, function) if isinstance(referent, Instance)
-        ]
+        classes = self.resolver.classes(node.value, function)
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -428,18 +426,17 @@ class Origins:
             return Origin(Reason.STOPWATCH, dotted(node))
         return UNKNOWN
 
-    def _of_fed(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
+    def _of_meter(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
         """The origin of what an object of the project says of the values it was fed; None for other objects."""
         if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
-        referents = self.resolver.of(node, function)
-        if not any(isinstance(referent, Instance) and self._is_fed(referent.cls) for referent in referents):
+        if not any(map(self._is_fed, self.resolver.classes(node, function))):
             return None
         key = (node, "fed")
         if key in self.active:
             return None
         self.active.add(key)
-        sources = [item for item in self.meters.fed(node, function) if isinstance(item, ReportedValue)]
+        sources = [item for item in self.meters.fed_values(node, function) if isinstance(item, ReportedValue)]
         origins = [self.of(value.source, value.function, depth) for value in sources]
         self.active.discard(key)
         if not origins:
@@ -538,7 +535,7 @@ class Origins:
 
     def _of_call(self, node: cst.Call, function: Function, depth: int) -> Origin:
         """The origin of what a call gives."""
-        qualified = self.resolver.qualified(node.func, function) or ""
+        qualified = self.resolver.qualified_name(node.func, function) or ""
         name = last_name(node.func)
         if qualified in FRAMES and node.args:
             held = self.of(node.args[0].value, function, depth)
@@ -546,9 +543,9 @@ class Origins:
         origin = self._by_callee_name(node, qualified, name) or self._of_writing(node, qualified, function, depth)
         if origin is not None:
             return origin
-        origin = self._of_returned(node, function, depth)
+        origin = self._of_return_values(node, function, depth)
         if isinstance(node.func, cst.Attribute) and (origin is None or origin.kind not in ("text", "duration")):
-            origin = self._of_fed(node.func.value, name, function, depth) or origin
+            origin = self._of_meter(node.func.value, name, function, depth) or origin
         if origin is not None:
             return origin
         if name in PASSING or name in NUMBERS:
@@ -583,7 +580,7 @@ class Origins:
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
-        referents = self.resolver.of(node.func, self.nodes.function_of(node))
+        referents = self.resolver.resolve(node.func, self.nodes.function_of(node))
         return any(isinstance(referent, ClassRef | FunctionRef | Instance) for referent in referents)
 
     def _of_writing(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
@@ -619,7 +616,9 @@ class Origins:
         _, bindings = self.resolver.find(root.value, function)
         return bool(bindings) and bindings[0].how == "import"
 
-    def _of_returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
+    def _of_return_values(
+        self, call: cst.Call, function: Function, depth: int, item: int | None = None
+    ) -> Origin | None:
         """The origin of what a function of the project returns (or of one item of it); None for any other."""
         callee = next((ref.function for ref in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
@@ -709,7 +708,7 @@ SHARED_OUT = {"counter", "size", "setting", "unknown", "computed"}
 COUNTED = {"counter", "size", "setting", "rate", "constant", "cycle"}
 
 
-def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float | None) -> Origin:
+def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float | None) -> Origin:
     """The origin of `left operator right`.
 
     Args:
@@ -734,7 +733,7 @@ def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: floa
         return _of_counts(left, right, is_quotient=is_quotient)
     if is_quotient:
         return _quotient(left, right)
-    return _mixed(strongest([left, right]), kinds)
+    return _mix(strongest([left, right]), kinds)
 
 
 DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed"}
@@ -753,10 +752,10 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
 def _quotient(left: Origin, right: Origin) -> Origin:
     if left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
         return UNKNOWN
-    return _mixed(left, {left.kind, right.kind})
+    return _mix(left, {left.kind, right.kind})
 
 
-def _mixed(result: Origin, kinds: set[str]) -> Origin:
+def _mix(result: Origin, kinds: set[str]) -> Origin:
     """What is mixed from the unknown is computed."""
     if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter") and kinds & {
         "unknown",

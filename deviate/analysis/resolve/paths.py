@@ -16,7 +16,7 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
     """Folders of the project that a module puts on the path: (`insert` or `append`, folder relative to the root)."""
     adders = {}
     for function in module.scopes:
-        for how, value in _added(function):
+        for how, value in _additions(function):
             if isinstance(value, cst.Name) and value.value in function.parameters:  # `def add_path(path): …`
                 adders[function.name] = how, function.parameters.index(value.value)
             for folder in _folders(value, module):
@@ -28,7 +28,7 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
             yield how, folder
 
 
-def _added(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
+def _additions(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
     """What the calls of a function put on the path, and how."""
     for call in function.calls:
         how = dotted(call.func).removeprefix("sys.path.")
@@ -73,13 +73,13 @@ def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
         case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="parents")) as parents):
             return _ancestor(node, _path(parents.value, module, depth - 1))
         case cst.BinaryOperation(operator=cst.Divide() | cst.Add()):
-            return _joined([_path(part, module, depth - 1) for part in (node.left, node.right)])
+            return _join([_path(part, module, depth - 1) for part in (node.left, node.right)])
         case cst.Call():
-            return _called(node, module, depth)
+            return _path_of_call(node, module, depth)
     return None
 
 
-def _called(call: cst.Call, module: Module, depth: int) -> str | None:
+def _path_of_call(call: cst.Call, module: Module, depth: int) -> str | None:
     name = dotted(call.func).split(".")[-1]
     arguments = [*positional(call), *keywords(call).values()]
     if name in ("getcwd", "cwd"):
@@ -89,7 +89,7 @@ def _called(call: cst.Call, module: Module, depth: int) -> str | None:
     if name in ("join", "joinpath"):
         holder = [call.func.value] if name == "joinpath" and isinstance(call.func, cst.Attribute) else []
         parts = [*holder, *arguments]
-        return _joined([_path(part, module, depth - 1) for part in parts])
+        return _join([_path(part, module, depth - 1) for part in parts])
     if name in SAME and arguments:
         return _path(arguments[0], module, depth - 1)
     if name in SAME and isinstance(call.func, cst.Attribute):
@@ -110,7 +110,7 @@ def _ancestor(node: cst.Subscript, path: str | None) -> str | None:
     return path
 
 
-def _joined(parts: list[str | None]) -> str | None:
+def _join(parts: list[str | None]) -> str | None:
     """The parts as one path; only the first may say what it is relative to."""
     if not parts or any(part is None for part in parts):
         return None

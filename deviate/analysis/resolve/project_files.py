@@ -32,7 +32,7 @@ class ProjectFiles:
 
 def project_files(folder: Path) -> ProjectFiles:
     """Files in a folder; symbolic links to folders are not followed."""
-    names = sorted(_listed_by_git(folder) or _walked(folder), key=lambda name: (name.count("/"), name))
+    names = sorted(_list_by_git(folder) or _walk(folder), key=lambda name: (name.count("/"), name))
     return ProjectFiles(
         scripts=tuple(name for name in names if name.endswith(".py"))[:MOST_FILES],
         notebooks=tuple(name for name in names if name.endswith(".ipynb"))[:MOST_FILES],
@@ -40,7 +40,7 @@ def project_files(folder: Path) -> ProjectFiles:
     )
 
 
-def _listed_by_git(folder: Path) -> list[str]:
+def _list_by_git(folder: Path) -> list[str]:
     """What git does not ignore; nothing where there is no git, or where it ignores the folder itself."""
     if not shutil.which("git"):
         return []
@@ -61,7 +61,7 @@ def _is_left(name: str, folder: Path, answers: dict[str, bool]) -> bool:
     return answers[parent]
 
 
-def _walked(folder: Path) -> Iterator[str]:
+def _walk(folder: Path) -> Iterator[str]:
     for place, inner, files in os.walk(folder):
         below = Path(place).relative_to(folder)
         inner[:] = [name for name in inner if not _is_foreign(folder, (below / name).as_posix())]

@@ -27,7 +27,7 @@ from deviate.model.metric_vocabulary import listed
 DEEPEST = 48
 MOST_REFERENTS = 12
 Question = tuple[Callable[..., Any] | None, tuple[Any, ...], Any]
-"""What was asked for an answer: a function (None for `Resolver.of`), its arguments, and what it gave."""
+"""What was asked for an answer: a function (None for `Resolver.resolve`), its arguments, and what it gave."""
 
 T = TypeVar("T")
 DISPLAYS = frozenset(
@@ -52,20 +52,20 @@ class Resolver:
 
     Attributes:
         edges: those into each function; the call graph adds to them.
-        made: classes that some reached call makes instances of.
+        instantiated: classes that some reached call makes instances of.
         active: what is being answered right now, so that no question waits for itself.
     """
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.edges: dict[Function, list[Edge]] = {}
-        self.made: dict[Class, None] = {}
+        self.instantiated: dict[Class, None] = {}
         self._known: dict[cst.CSTNode, tuple[Value, ...]] = {}
         self._before: dict[cst.CSTNode, tuple[Value, ...]] = {}
         self.active: dict[object, None] = {}
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._derived: dict[Class, list[Class]] = {}
-        self._n_made = 0
+        self._n_instantiated = 0
         self._n_ordering = 0
         self._answers: dict[object, tuple[Any, list[Question]]] = {}
         self._log: list[Question] | None = None
@@ -81,11 +81,11 @@ class Resolver:
 
     # ------------------------------------------------------------ answers that are kept over rounds
 
-    def computed(self, key: object, compute: Callable[[], T]) -> T:
+    def reuse_or_compute(self, key: object, compute: Callable[[], T]) -> T:
         """The answer to a question: that of an earlier round, if all that it followed from is as it was then.
 
         All that an answer follows from, but for what never changes, is asked through `ask` or by methods that note
-        themselves (`of`, `order`). Asking the same in the same order shows whether the answer would be another.
+        themselves (`resolve`, `order`). Asking the same in the same order shows whether the answer would be another.
         """
         before, log = self._answers.get(key, (None, None))
         if log is not None and self._is_as_before(log):
@@ -115,7 +115,7 @@ class Resolver:
                 answer = answers.get(arguments[0])
                 if answer is before:
                     continue
-                answer = self.of(*arguments)
+                answer = self.resolve(*arguments)
             else:
                 answer = function(*arguments)
             if answer is not before and answer != before:
@@ -143,7 +143,7 @@ class Resolver:
 
     # ------------------------------------------------------------ questions
 
-    def of(self, node: cst.CSTNode, function: Function) -> tuple[Value, ...]:
+    def resolve(self, node: cst.CSTNode, function: Function) -> tuple[Value, ...]:
         """What an expression in a function can stand for; empty when that cannot be told.
 
         An expression that depends on itself (`x = f(x)`) stands meanwhile for what was known of it a round ago.
@@ -154,7 +154,9 @@ class Resolver:
                 referents = self._before.get(node, ())
             else:
                 self.active[node] = None
-                referents = self.computed(node, lambda: tuple(dict.fromkeys(self._of(node, function)))[:MOST_REFERENTS])
+                referents = self.reuse_or_compute(
+                    node, lambda: tuple(dict.fromkeys(self._resolve(node, function)))[:MOST_REFERENTS]
+                )
                 del self.active[node]
                 self._known[node] = referents
         if self._log is not None:
@@ -163,17 +165,21 @@ class Resolver:
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
         """Full names of the library objects that an expression can stand for."""
-        return [referent.name for referent in self.of(node, function) if isinstance(referent, External)]
+        return [referent.name for referent in self.resolve(node, function) if isinstance(referent, External)]
 
-    def qualified(self, node: cst.CSTNode, function: Function) -> str | None:
+    def qualified_name(self, node: cst.CSTNode, function: Function) -> str | None:
         """The first of its full names."""
         return next(iter(self.names(node, function)), None)
 
+    def classes(self, node: cst.CSTNode, function: Function) -> list[Class]:
+        """The classes of the objects of the project that an expression can stand for."""
+        return [referent.cls for referent in self.resolve(node, function) if isinstance(referent, Instance)]
+
     def functions(self, node: cst.CSTNode, function: Function) -> list[FunctionRef]:
         """The functions of the project that a call of an expression runs; constructors and calls of objects too."""
-        return [called for referent in self.of(node, function) for called in self.called(referent)]
+        return [called for referent in self.resolve(node, function) for called in self.callees(referent)]
 
-    def called(self, referent: Value) -> Iterator[FunctionRef]:
+    def callees(self, referent: Value) -> Iterator[FunctionRef]:
         """What runs when a value is called."""
         if isinstance(referent, FunctionRef):
             yield referent
@@ -206,7 +212,7 @@ class Resolver:
         if cls not in self._orders:
             self._orders[cls] = ([cls], [])  # for a class that inherits from itself
             self._n_ordering += 1
-            self._orders[cls] = self.computed(cls, lambda: self._order(cls))
+            self._orders[cls] = self.reuse_or_compute(cls, lambda: self._order(cls))
             self._n_ordering -= 1
         order = self._orders[cls]
         if self._log is not None:
@@ -216,7 +222,7 @@ class Resolver:
     def _order(self, cls: Class) -> tuple[list[Class], list[str]]:
         inside, outside = [cls], []
         for base in cls.bases:
-            for referent in self.of(base, cls.function):
+            for referent in self.resolve(base, cls.function):
                 if isinstance(referent, ClassRef):
                     nearer, further = self.order(referent.cls)
                     inside += [ancestor for ancestor in nearer if ancestor not in inside]
@@ -225,27 +231,27 @@ class Resolver:
                     outside.append(referent.name)
         return inside, outside
 
-    def derived(self, cls: Class) -> list[Class]:
+    def receiver_classes(self, cls: Class) -> list[Class]:
         """The classes whose instances run a method of a class: those made somewhere, or the class itself."""
-        return self.ask(self._derived_now, cls)
+        return self.ask(self._find_receiver_classes, cls)
 
-    def _derived_now(self, cls: Class) -> list[Class]:
-        if self._n_made != len(self.made):
-            self._n_made = len(self.made)
+    def _find_receiver_classes(self, cls: Class) -> list[Class]:
+        if self._n_instantiated != len(self.instantiated):
+            self._n_instantiated = len(self.instantiated)
             self._derived.clear()
         if cls in self._derived:
             return self._derived[cls]
         outer, self._log = self._log, None  # it is asked for as a whole
-        classes = [instantiated for instantiated in self.made if cls in self.order(instantiated)[0]] or [cls]
+        classes = [instantiated for instantiated in self.instantiated if cls in self.order(instantiated)[0]] or [cls]
         self._log = outer
         if not self._n_ordering:
             self._derived[cls] = classes
         return classes
 
-    def item(self, argument: Argument) -> tuple[Value, ...]:
-        return self.of(*argument)
+    def resolve_argument(self, argument: Argument) -> tuple[Value, ...]:
+        return self.resolve(*argument)
 
-    def _of(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
+    def _resolve(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         kind = type(node)  # compared by hand: the classes of libcst are slow to match
         if kind in DISPLAYS:
             return (Container(node, function),)  # type: ignore[arg-type]
@@ -255,7 +261,9 @@ class Resolver:
             return self._of_name(node.value, function)
         if type(node) is cst.Attribute:
             name = node.attr.value
-            return [member for referent in self.of(node.value, function) for member in self.attribute(referent, name)]
+            return [
+                member for referent in self.resolve(node.value, function) for member in self.attribute(referent, name)
+            ]
         if type(node) is cst.Call:
             return self._of_call(node, function)
         if type(node) is cst.FunctionDef:
@@ -263,13 +271,13 @@ class Resolver:
         if type(node) is cst.Subscript:
             return self._of_subscript(node, function)
         if type(node) is cst.IfExp:
-            return (*self.of(node.body, function), *self.of(node.orelse, function))
+            return (*self.resolve(node.body, function), *self.resolve(node.orelse, function))
         if type(node) is cst.BooleanOperation:
-            return (*self.of(node.left, function), *self.of(node.right, function))
+            return (*self.resolve(node.left, function), *self.resolve(node.right, function))
         if type(node) is cst.Await:
-            return self.of(node.expression, function)
+            return self.resolve(node.expression, function)
         if type(node) is cst.NamedExpr:
-            return self.of(node.value, function)
+            return self.resolve(node.value, function)
         return ()
 
     def attribute(self, referent: Value, name: str) -> Iterable[Value]:
@@ -297,7 +305,7 @@ class Resolver:
             if name in base.methods:
                 method = base.methods[name]
                 if {"property", "cached_property", "functools.cached_property"} & set(method.marks):
-                    return self._returned(method)
+                    return self._of_return(method)
                 is_unbound = "staticmethod" in method.marks or not (is_bound or "classmethod" in method.marks)
                 return self._after_decorators(FunctionRef(method, None if is_unbound else cls))
             if name in base.attributes:
@@ -321,7 +329,7 @@ class Resolver:
             file = self.project.within(module.file, name)
             if file is not None:
                 return (ModuleRef(file, self.project.load(file)),)
-            return tuple(self._star_imported(module, name))
+            return tuple(self._of_star_import(module, name))
         finally:
             self.ask(self.leave, key)
 
@@ -333,7 +341,7 @@ class Resolver:
             return ()
         if name == "super" or (hasattr(builtins, name) and not function.module.stars):
             return (External(f"builtins.{name}"),)
-        imported = tuple(self._star_imported(function.module, name))
+        imported = tuple(self._of_star_import(function.module, name))
         return imported or ((External(f"builtins.{name}"),) if hasattr(builtins, name) else ())
 
     def _of_bindings(self, name: str, scope: Function, bindings: list[Binding]) -> Iterator[Value]:
@@ -344,7 +352,7 @@ class Resolver:
         if declared is not None:
             yield from self._of_annotation(declared, scope)
 
-    def _star_imported(self, module: Module, name: str) -> Iterator[Value]:
+    def _of_star_import(self, module: Module, name: str) -> Iterator[Value]:
         outside = []
         for star in module.stars:
             place = self.ask(self.project.resolve, star, module)
@@ -384,16 +392,16 @@ class Resolver:
         self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
     ) -> Iterable[Value]:
         if not position:
-            return self.of(value, function)
+            return self.resolve(value, function)
         return self._of_items(self.unpacked_items(value, position, function))
 
     def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
-        return [referent for item in items for referent in self.item(item)]
+        return [referent for item in items for referent in self.resolve_argument(item)]
 
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        for referent in self.of(value, function):
+        for referent in self.resolve(value, function):
             enter = self.method(referent.cls, "__enter__") if isinstance(referent, Instance) else None
-            entered = self._returned(enter) if enter is not None else ()
+            entered = self._of_return(enter) if enter is not None else ()
             yield from entered or (referent,)
 
     def _of_import(self, target: str, module: Module) -> Iterable[Value]:
@@ -429,15 +437,15 @@ class Resolver:
     def _of_parameter(self, name: str, binding: Binding, function: Function) -> Iterator[Value]:
         if name == function.receiver and function.owner is not None:
             is_class = "classmethod" in function.marks
-            for cls in self.derived(function.owner):
+            for cls in self.receiver_classes(function.owner):
                 yield ClassRef(cls) if is_class else Instance(cls)
             return
         for edge in self.ask(self.edges_into, function):
             argument = edge.argument(name)
             if argument is not None:
-                yield from self.item(argument)
+                yield from self.resolve_argument(argument)
         if isinstance(binding.value, cst.BaseExpression):
-            yield from self.of(binding.value, function.parent or function)
+            yield from self.resolve(binding.value, function.parent or function)
 
     def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Value]:
         text = constant_text(annotation)
@@ -450,7 +458,7 @@ class Resolver:
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
         if not self.ask(self.enter, key):  # `step: step`
             return
-        referents = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope))
+        referents = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.resolve(node, scope))
         self.ask(self.leave, key)
         for referent in referents:
             if isinstance(referent, ClassRef):
@@ -461,23 +469,25 @@ class Resolver:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
-        for referent in self.of(call.func, function):
+        for referent in self.resolve(call.func, function):
             if isinstance(referent, ClassRef):
                 yield Instance(referent.cls)
             elif isinstance(referent, FunctionRef):
-                yield from self._returned(referent.function)
+                yield from self._of_return(referent.function)
             elif isinstance(referent, External):
                 yield from self._of_external_call(referent.name, call, function)
             elif isinstance(referent, Instance):
-                for callee in self.called(referent):
-                    yield from self._returned(callee.function)
+                for callee in self.callees(referent):
+                    yield from self._of_return(callee.function)
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in FLUENT:
-            yield from (referent for referent in self.of(call.func.value, function) if isinstance(referent, Instance))
+            yield from (
+                referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
+            )
 
-    def _returned(self, function: Function) -> tuple[Value, ...]:
+    def _of_return(self, function: Function) -> tuple[Value, ...]:
         if not self.ask(self.enter, function):
             return ()
-        values = tuple(referent for value in function.returns for referent in self.of(value, function))
+        values = tuple(referent for value in function.returns for referent in self.resolve(value, function))
         self.ask(self.leave, function)
         return values
 
@@ -492,7 +502,7 @@ class Resolver:
                 result
                 for callee in self.functions(decorator.decorator, around)
                 if callee.function is not referent.function
-                for result in self._returned(callee.function)
+                for result in self._of_return(callee.function)
             ]
             wrappers = [wrapper for wrapper in results if isinstance(wrapper, FunctionRef)]
             if wrappers:
@@ -511,7 +521,9 @@ class Resolver:
             text = constant_text(arguments[1])
             if text is not None:
                 yield from (
-                    member for referent in self.of(arguments[0], function) for member in self.attribute(referent, text)
+                    member
+                    for referent in self.resolve(arguments[0], function)
+                    for member in self.attribute(referent, text)
                 )
             return
         if name in PARTIALS and arguments:
@@ -523,7 +535,7 @@ class Resolver:
                 )
             return
         if name in COPIES and arguments:
-            yield from self.of(arguments[0], function)
+            yield from self.resolve(arguments[0], function)
             return
         yield External(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
@@ -536,7 +548,9 @@ class Resolver:
         for value in inner:
             if isinstance(value, cst.Name | cst.Attribute | cst.Call):
                 yield from (
-                    referent for referent in self.of(value, function) if isinstance(referent, FunctionRef | Instance)
+                    referent
+                    for referent in self.resolve(value, function)
+                    if isinstance(referent, FunctionRef | Instance)
                 )
 
     def _of_super(self, function: Function) -> Iterator[Value]:
@@ -544,7 +558,7 @@ class Resolver:
         while scope is not None and scope.owner is None:
             scope = scope.parent
         if scope is not None and scope.owner is not None:
-            yield from (SuperRef(cls, scope.owner) for cls in self.derived(scope.owner))
+            yield from (SuperRef(cls, scope.owner) for cls in self.receiver_classes(scope.owner))
             yield from (External(f"{base}()") for base in self.order(scope.owner)[1])
 
     # ------------------------------------------------------------ items of containers
@@ -552,7 +566,7 @@ class Resolver:
     def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """Expressions of the items of a container."""
         items: list[Argument] = []
-        for referent in self.of(node, function):
+        for referent in self.resolve(node, function):
             if isinstance(referent, Container) and self.ask(
                 self._enter_container, referent.node
             ):  # `parts = list(parts)`
@@ -564,14 +578,14 @@ class Resolver:
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
         """What an item of a container, or of a library object, can stand for."""
-        for referent in self.of(node.value, function):
+        for referent in self.resolve(node.value, function):
             if isinstance(referent, External):
                 yield External(f"{referent.name}[]")
             elif isinstance(referent, Container):
                 yield from self._default_value(referent)
         key = constant_key(node)
         for item in self._items_with_key(node.value, key, function):
-            yield from self.item(item)
+            yield from self.resolve_argument(item)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """What the target of a loop over a container stands for."""
@@ -606,7 +620,12 @@ class Resolver:
                     self.unpacked_items(returned, position, callee.function) if isinstance(returned, cst.Tuple) else []
                 )
         arguments = positional(value)
-        if not items and position[0] < len(arguments) and len(arguments) > 1 and self.qualified(value.func, function):
+        if (
+            not items
+            and position[0] < len(arguments)
+            and len(arguments) > 1
+            and self.qualified_name(value.func, function)
+        ):
             return [(arguments[position[0]], function)]  # accelerator.prepare(model, optimizer) and the like
         return items
 
@@ -669,14 +688,14 @@ class Resolver:
             return
         factory = node.args[0].value
         if isinstance(factory, cst.Lambda):
-            yield from self.of(factory.body, container.function)
+            yield from self.resolve(factory.body, container.function)
             return
-        for referent in self.of(factory, container.function):
+        for referent in self.resolve(factory, container.function):
             if isinstance(referent, ClassRef):
                 yield Instance(referent.cls)
             elif isinstance(referent, FunctionRef):
                 for value in referent.function.returns:
-                    yield from self.of(value, referent.function)
+                    yield from self.resolve(value, referent.function)
 
     def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
         """The items with a constant key, or all of them when the key is computed or none has it."""
@@ -689,7 +708,7 @@ class Resolver:
         """What stands under a constant key in the dict displays that an expression stands for."""
         return [
             (item.value, referent.function)
-            for referent in self.of(node, function)
+            for referent in self.resolve(node, function)
             if isinstance(referent, Container) and isinstance(referent.node, cst.Dict)
             for item in referent.node.elements
             if isinstance(item, cst.DictElement) and constant_text(item.key) == key

@@ -87,26 +87,27 @@ def read_statements(path: Path) -> Statements:
             warnings.simplefilter("ignore")  # "\d": the script's own affair
             tree = ast.parse(content)
         statements = [
-            (line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _described(tree, "")
+            (line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _describe(tree, "")
         ]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         lines = tuple(content.decode("utf-8", errors="replace").splitlines())
-        return Statements(_told_apart([(number, line.strip()) for number, line in enumerate(lines, 1)]), (), lines)
+        return Statements(_number_equals([(number, line.strip()) for number, line in enumerate(lines, 1)]), (), lines)
     return Statements(
-        _told_apart([(line, text) for line, text, _ in statements]), tuple((line, node) for line, _, node in statements)
+        _number_equals([(line, text) for line, text, _ in statements]),
+        tuple((line, node) for line, _, node in statements),
     )
 
 
-def _described(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]:
+def _describe(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]:
     """Line, scope, code and node of each statement below a node, in source order."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt):
-            yield node.lineno, scope, _shortened(_header(node)), node
+            yield node.lineno, scope, _shorten(_header(node)), node
         inside = scope
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inside = f"{scope}.{node.name}" if scope else node.name
         if not isinstance(node, ast.expr):
-            yield from _described(node, inside)
+            yield from _describe(node, inside)
 
 
 def _header(node: ast.stmt) -> str:
@@ -118,13 +119,13 @@ def _header(node: ast.stmt) -> str:
     return " ".join(ast.unparse(bare).split())
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST - 12]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _told_apart(described: list[tuple[int, str]]) -> dict[int, str]:
+def _number_equals(described: list[tuple[int, str]]) -> dict[int, str]:
     """The first statement of each line; equal ones are numbered from the second on."""
     seen: Counter[str] = Counter()
     texts: dict[int, str] = {}

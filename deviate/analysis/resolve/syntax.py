@@ -122,13 +122,13 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
             f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
         )
         hint = "Write this statement in another way, or try a newer libcst."
-        return InputError(f"{file}:{line}:{column}: {complaint_text}{_quoted(lines, line)}", hint)
+        return InputError(f"{file}:{line}:{column}: {complaint_text}{_quote(lines, line)}", hint)
     place = _place(lines, error)
     if place is not None and _reads_up_to(lines, complaint.lineno or 1):  # what Python refused is newer than itself
         (line, column), reason = place, "invalid syntax"
     else:
         line, column, reason = complaint.lineno or 1, complaint.offset or 1, complaint.msg
-    quoted = _quoted(lines, line)
+    quoted = _quote(lines, line)
     hints = (hint for pattern, hint in HINTS if pattern.match(reason) or pattern.match(quoted.removeprefix(": ")))
     tried = f"tried as {python} and with the syntax up to {NEWEST}"
     return InputError(
@@ -137,7 +137,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     )
 
 
-def _quoted(lines: list[str], line: int) -> str:
+def _quote(lines: list[str], line: int) -> str:
     quoted = lines[line - 1].strip()[:80] if line <= len(lines) else ""
     return f": {quoted}" if quoted else ""
 

@@ -49,10 +49,10 @@ class Destinations:
             return []
         paths = []
         for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
-            paths += self._spelled(value, where, depth - 1)
+            paths += self._spell_paths(value, where, depth - 1)
         return [path for path in paths if path]  # an empty one stands for what will be put there
 
-    def _spelled(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+    def _spell_paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         text = constant_text(node)
         if text is not None:  # the system itself knows no `~`
             return [] if text.startswith(HOME) else [text]
@@ -69,12 +69,12 @@ class Destinations:
             case cst.Subscript() if constant_key(node) == "HOME":
                 return [HOME]
             case cst.Call():
-                return self._called(node, function, depth)
+                return self._paths_of_call(node, function, depth)
             case cst.Attribute() if node.attr.value in ("parent", "name"):
                 return []
         return []
 
-    def _called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
+    def _paths_of_call(self, call: cst.Call, function: Function, depth: int) -> list[str]:
         arguments, last = positional(call), last_name(call.func)
         first = arguments[0] if arguments else None
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
@@ -88,7 +88,7 @@ class Destinations:
             return [_cut(path, "{") for path in self._paths(owner, function, depth)]
         if last in EXPANDING:
             inner = subject if first is not None else owner
-            return [] if inner is None else self._expanded(inner, function, depth)
+            return [] if inner is None else self._expand_home(inner, function, depth)
         if last in ("join", "joinpath"):
             parts = arguments if last == "join" else [owner, *arguments] if owner is not None else []
             if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
@@ -101,7 +101,7 @@ class Destinations:
             return _longer(paths, "/".join(constant_text(part) or REST for part in arguments[1:]), is_folder=True)
         return []
 
-    def _expanded(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+    def _expand_home(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         """What an expression stands for where `~` is the home folder."""
         paths = self._paths(node, function, depth)
         for value, _ in self.survey.values(node, function):

@@ -28,8 +28,8 @@ def output_paths(graph: CallGraph) -> tuple[str, ...]:
     written: list[str] = []
     read: set[str] = set()
     for call, function in graph.calls:
-        qualified = graph.resolver.qualified(call.func, function) or ""
-        target = _written(call, qualified)
+        qualified = graph.resolver.qualified_name(call.func, function) or ""
+        target = _target(call, qualified)
         if target is not None:
             path = _constant(target, function, graph)
             if path:
@@ -42,7 +42,7 @@ def output_paths(graph: CallGraph) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in written if path not in read and not path.startswith(("/", "~"))))
 
 
-def _written(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
+def _target(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
     arguments, by_name = positional(call), keywords(call)
     if qualified in ("builtins.open", "io.open"):
         mode = constant_text(by_name.get("mode", arguments[1] if len(arguments) > 1 else None)) or "r"
