@@ -51,20 +51,20 @@ def align(runs: Sequence[Examples]) -> Aligned | str:
         return _by_position(runs, "no run tells its inputs apart" if not keys else "not all runs tell inputs apart")
     if all(np.array_equal(its, keys[0]) for its in keys[1:]):
         return _as_they_are(runs)
-    found = _by_keys(keys, [run.truth for run in runs])
-    n_common, n_first = len(found[0]), runs[0].n
+    alignment = _by_keys(keys, [run.truth for run in runs])
+    n_common, n_first = len(alignment[0]), runs[0].n
     if n_common < SMALLEST_SHARE * max(run.n for run in runs):
         if _have_the_same_truth(runs):
             return _as_they_are(
                 runs, "Inputs differ between runs; true labels come in the same order, and so do examples."
             )
         return f"runs have only {n_common} of {n_first} examples in common: their inputs differ, or the sets do"
-    order = np.argsort(found[0], kind="stable")
+    order = np.argsort(alignment[0], kind="stable")
     notes = []
     if any(n_common < run.n for run in runs):
         most = max(run.n for run in runs)
         notes.append(f"{n_common} of {most} examples are in all runs; the others are left out.")
-    return Aligned(tuple(rows[order] for rows in found), found[0][order], "input", tuple(notes))
+    return Aligned(tuple(rows[order] for rows in alignment), alignment[0][order], "input", tuple(notes))
 
 
 def _as_they_are(runs: Sequence[Examples], *notes: str) -> Aligned:
@@ -77,10 +77,10 @@ def _by_position(runs: Sequence[Examples], why: str) -> Aligned | str:
         return f"runs have {numbers[0]} to {numbers[-1]} examples, and {why}"
     if len(runs) == 1:
         return _as_they_are(runs)
-    known = [run.truth for run in runs if run.truth is not None]
-    if any(not _is_same(its, known[0]) for its in known[1:]):
+    truths = [run.truth for run in runs if run.truth is not None]
+    if any(not _is_same(its, truths[0]) for its in truths[1:]):
         return f"true labels come in another order from run to run, and {why}"
-    if len(known) == len(runs):
+    if len(truths) == len(runs):
         return _as_they_are(runs, f"Examples are taken to come in one order, as true labels do: {why}.")
     return _as_they_are(runs, f"Examples are taken to come in one order in all runs: {why}.")
 
@@ -103,13 +103,13 @@ def _by_keys(
     for ordered in sorted_keys[1:]:
         below = np.searchsorted(ordered, common, "left")
         counts = np.minimum(counts, np.searchsorted(ordered, common, "right") - below)
-    found = []
+    orders = []
     for rows, ordered, number in zip(sorted_rows, sorted_keys, nth, strict=True):
         place = np.minimum(np.searchsorted(common, ordered), max(len(common) - 1, 0))
         is_known = common[place] == ordered if len(common) else np.zeros(len(ordered), bool)
         wanted = np.where(is_known, counts[place], 0) if len(common) else np.zeros(len(ordered), int)
-        found.append(rows[number < wanted])
-    return found
+        orders.append(rows[number < wanted])
+    return orders
 
 
 def _have_the_same_truth(runs: Sequence[Examples]) -> bool:

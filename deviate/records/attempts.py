@@ -122,12 +122,12 @@ def write_result(attempt: Path, result: Result) -> Result:
 
 def recorded_files(attempt: Path) -> list[Path]:
     """The files of an attempt that can reach a report: all but its result, its work copy and what is half written."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder, folders, names in os.walk(attempt):
         place = Path(folder)
         folders[:] = [name for name in folders if not (place == attempt and name == WORK)]
-        found += [place / name for name in names if not name.startswith(".") and place / name != result_file(attempt)]
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+        paths += [place / name for name in names if not name.startswith(".") and place / name != result_file(attempt)]
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
 
 
 def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
@@ -138,15 +138,15 @@ def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
     Args:
         result: that of the attempt. The attempts whose work copy it took over are looked at as well.
     """
-    found = _damaged(attempt, result)
+    damaged_names = _damaged(attempt, result)
     for part in continued(attempt)[:-1]:
         try:
             before = read_result(part)
         except RecordError:
             before = None
         damaged = (result_file(part).name,) if before is None else _damaged(part, before)
-        found += [f"{part.name}/{name}" for name in damaged]
-    return tuple(found)
+        damaged_names += [f"{part.name}/{name}" for name in damaged]
+    return tuple(damaged_names)
 
 
 def is_verifiable(attempt: Path, result: Result) -> bool:

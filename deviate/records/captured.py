@@ -35,7 +35,7 @@ def captured(experiment: Experiment) -> Captured:
         last = _opened(final, reasons)
         if not last:
             continue
-        left = ALL_BYTES - sum(it.outputs.nbytes for it in sets if it.outputs is not None)
+        left = ALL_BYTES - sum(one.outputs.nbytes for one in sets if one.outputs is not None)
         frame = build(name, None, last, n_runs=len(runs), reference=None, left=left)
         if isinstance(frame, str):
             reasons.append(f"Set {name} is left out: {frame}.")
@@ -49,17 +49,21 @@ def captured(experiment: Experiment) -> Captured:
 
 def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence[Run]) -> dict[int, list[Artifact]]:
     """Files of the last evaluation, without those of runs that could not keep theirs: what they have is earlier."""
-    full = {run.replicate for run in runs if any(it.startswith(f"predictions of {name}: ") for it in run.not_captured)}
+    full = {
+        run.replicate
+        for run in runs
+        if any(reason.startswith(f"predictions of {name}: ") for reason in run.not_captured)
+    }
     return {replicate: its for replicate, its in files.items() if replicate not in full}
 
 
 def _refused(runs: Sequence[Run]) -> list[str]:
     """What the guest could not keep, with the runs that say so."""
-    told: dict[str, list[int]] = {}
+    replicates_by_reason: dict[str, list[int]] = {}
     for run in runs:
         for reason in run.not_captured:
-            told.setdefault(reason, []).append(run.replicate)
-    return [f"Not captured in {_replicates(those)}: {reason}." for reason, those in told.items()]
+            replicates_by_reason.setdefault(reason, []).append(run.replicate)
+    return [f"Not captured in {_replicates(those)}: {reason}." for reason, those in replicates_by_reason.items()]
 
 
 def _replicates(those: Sequence[int]) -> str:
@@ -68,81 +72,88 @@ def _replicates(those: Sequence[int]) -> str:
 
 def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
     """Sets by name, in the order in which they came first in the first run that has them; files that are there."""
-    found: dict[str, Moments] = {}
+    sets: dict[str, Moments] = {}
     gone: set[int] = set()
     for run in runs:
         for name, moments in _moments(run).items():
             for step, shares in moments.items():
-                if all(it.path.is_file() for it in shares):
-                    found.setdefault(name, {}).setdefault(step, {})[run.replicate] = shares
+                if all(share.path.is_file() for share in shares):
+                    sets.setdefault(name, {}).setdefault(step, {})[run.replicate] = shares
                 else:
                     gone.add(run.replicate)
     if gone:
         reasons.append(f"Files with captured outputs of {_replicates(sorted(gone))} are not there any more.")
-    return {name: moments for name, moments in found.items() if None in moments}
+    return {name: moments for name, moments in sets.items() if None in moments}
 
 
 def _opened(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict[int, Stored]:
     """The files of one moment that can be read."""
-    found = {}
+    opened = {}
     for replicate, shares in files.items():
         try:
-            found[replicate] = stored(shares)
+            opened[replicate] = stored(shares)
         except RecordError as error:
             reasons.append(f"Run {replicate}: {error.message}.")
-    return found
+    return opened
 
 
 def _moments(run: Run) -> dict[str, dict[int | None, list[Artifact]]]:
     """Files of a run by set and step; under None once more those of the last moment of its first rank."""
-    kept: dict[str, dict[int | None, list[Artifact]]] = {}
+    files: dict[str, dict[int | None, list[Artifact]]] = {}
     last: dict[str, int | None] = {}
     first: dict[str, int] = {}
-    for it in run.artifacts:
-        if it.kind == "predictions":
-            kept.setdefault(it.name, {}).setdefault(it.step, []).append(it)
-            if (it.rank or 0) <= first.setdefault(it.name, it.rank or 0):
-                first[it.name], last[it.name] = it.rank or 0, it.step
+    for artifact in run.artifacts:
+        if artifact.kind == "predictions":
+            files.setdefault(artifact.name, {}).setdefault(artifact.step, []).append(artifact)
+            if (artifact.rank or 0) <= first.setdefault(artifact.name, artifact.rank or 0):
+                first[artifact.name], last[artifact.name] = artifact.rank or 0, artifact.step
     return {
-        name: {**{step: _shares(own) for step, own in its.items() if step is not None}, None: _shares(its[last[name]])}
-        for name, its in kept.items()
+        name: {
+            **{step: _shares(artifacts) for step, artifacts in its.items() if step is not None},
+            None: _shares(its[last[name]]),
+        }
+        for name, its in files.items()
     }
 
 
-def _shares(own: Sequence[Artifact]) -> list[Artifact]:
+def _shares(files: Sequence[Artifact]) -> list[Artifact]:
     """The last file of a moment, and those of the other ranks that were kept with it."""
-    last = own[-1]
+    last = files[-1]
     if last.rank is None:
         return [last]
-    by_rank = {it.rank: it for it in own if it.rank is not None and it.path.parent == last.path.parent}
+    by_rank = {
+        artifact.rank: artifact
+        for artifact in files
+        if artifact.rank is not None and artifact.path.parent == last.path.parent
+    }
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
 def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> list[CapturedSet]:
     """The set at steps that all runs have, in the order of examples of its last evaluation."""
     replicates = frame.found.replicates
-    known = [step for step in moments if step is not None]
-    steps = sorted(step for step in known if all(it in moments[step] for it in replicates))
-    most_kept = max(sum(it in moments[step] for step in known) for it in replicates)
-    if len(steps) < len(known) and most_kept > 1:  # with one each, runs of other lengths have but their last one
+    all_steps = [step for step in moments if step is not None]
+    steps = sorted(step for step in all_steps if all(replicate in moments[step] for replicate in replicates))
+    most_kept = max(sum(replicate in moments[step] for step in all_steps) for replicate in replicates)
+    if len(steps) < len(all_steps) and most_kept > 1:  # with one each, runs of other lengths have but their last one
         reasons.append(
-            f"Set {name}: {len(known) - len(steps)} of {len(known)} steps are not in all runs, and left out."
+            f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs, and left out."
         )
-    if len(steps) == 1 and all(moments[steps[0]][it] == moments[None][it] for it in replicates):
+    if len(steps) == 1 and all(moments[steps[0]][replicate] == moments[None][replicate] for replicate in replicates):
         return []  # nothing but the last evaluation itself
     most = max(2, STEP_BYTES // max(1, frame.n_bytes))
     if len(steps) > most:
         chosen = sorted({round(index * (len(steps) - 1) / (most - 1)) for index in range(most)})
         reasons.append(f"Set {name}: of {len(steps)} steps {len(chosen)} are read, evenly spaced, to save memory.")
         steps = [steps[index] for index in chosen]
-    found = []
+    sets = []
     for step in steps:
-        files = _opened({it: moments[step][it] for it in replicates}, reasons)
+        files = _opened({replicate: moments[step][replicate] for replicate in replicates}, reasons)
         if len(files) < len(replicates):
             continue
         built = build(name, step, files, n_runs=len(replicates), reference=frame)
         if isinstance(built, str):
             reasons.append(f"Set {name} at step {step} is left out: {built}.")
         else:
-            found.append(built.found)
-    return found
+            sets.append(built.found)
+    return sets

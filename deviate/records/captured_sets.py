@@ -12,7 +12,7 @@ from deviate.model import CapturedSet, OutputKind
 from deviate.records.alignment import Aligned, Examples, align
 from deviate.records.class_numbers import Numbers, numbers_in_first
 from deviate.records.outputs import Array, Form, classes_of, form_of, recount
-from deviate.records.stacking import MOST_BYTES, Stacked, stack, taken
+from deviate.records.stacking import MOST_BYTES, Stacked, reorder, stack
 from deviate.records.stored_arrays import KEYS, OUTPUTS, TRUTH, Stored
 
 
@@ -33,7 +33,7 @@ class Frame:
 
     @property
     def n_bytes(self) -> int:
-        return sum(it.nbytes for it in (self.found.outputs, self.found.labels) if it is not None)
+        return sum(array.nbytes for array in (self.found.outputs, self.found.labels) if array is not None)
 
 
 def build(
@@ -52,9 +52,9 @@ def build(
         reference: the same set at its last moment, whose examples, form and order are to be kept.
         left: bytes that outputs may take, in memory.
     """
-    replicates, notes = sorted(files), [note for it in files.values() for note in it.notes]
+    replicates, notes = sorted(files), [note for file in files.values() for note in file.notes]
     try:
-        examples = {it: _examples(files[it]) for it in replicates}
+        examples = {replicate: _examples(files[replicate]) for replicate in replicates}
         first = files[replicates[0]].array(OUTPUTS)
     except RecordError as error:
         return error.message
@@ -70,7 +70,7 @@ def build(
     if isinstance(form, str):
         return form
     truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
-    stacked = stack([files[it] for it in replicates], replicates, orders, form, len(rows), left)
+    stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), left)
     if isinstance(stacked, str):
         return stacked
     if numbers is not None:
@@ -79,15 +79,15 @@ def build(
     positions = np.repeat(rows, form.n_parts)
     true, fit_notes = _fitting(truth, form, len(positions))
     columns = _columns_of(files, replicates, orders, form)
-    kept = reference.is_right if reference else _with_a_class(true, labels, form)
-    if kept is not None:
-        notes.append(f"{int((~kept).sum())} of {len(kept)} have no true class and are left out.")
-        outputs = None if outputs is None else outputs[:, kept]
-        labels = None if labels is None else labels[:, kept]
-        true = None if true is None else true[kept]
-        positions, columns = positions[kept], {key: it[kept] for key, it in columns.items()}
+    has_label = reference.is_right if reference else _with_a_class(true, labels, form)
+    if has_label is not None:
+        notes.append(f"{int((~has_label).sum())} of {len(has_label)} have no true class and are left out.")
+        outputs = None if outputs is None else outputs[:, has_label]
+        labels = None if labels is None else labels[:, has_label]
+        true = None if true is None else true[has_label]
+        positions, columns = positions[has_label], {key: column[has_label] for key, column in columns.items()}
     labels, true, class_notes = _counted_anew(labels, true, kind)
-    found = CapturedSet(
+    captured_set = CapturedSet(
         name=name,
         step=step,
         replicates=tuple(replicates),
@@ -103,7 +103,7 @@ def build(
         ),
         n_seen=(reference.examples if reference else examples[replicates[0]]).n,
     )
-    return Frame(found, form, examples[replicates[0]], rows, kept)
+    return Frame(captured_set, form, examples[replicates[0]], rows, has_label)
 
 
 def _examples(file: Stored) -> Examples:
@@ -140,32 +140,33 @@ def _truth(
     Returns:
         The truth; by what numbers the classes of each run are to be called, None where they stay; notes.
     """
-    known = [taken(run.truth, order) for run, order in zip(runs, orders, strict=True) if run.truth is not None]
-    if not known:
+    truths = [reorder(run.truth, order) for run, order in zip(runs, orders, strict=True) if run.truth is not None]
+    if not truths:
         return None, None, []
     differing = sum(
-        it.shape != known[0].shape or not np.array_equal(it, known[0], equal_nan=_has_nan(it)) for it in known[1:]
+        labels.shape != truths[0].shape or not np.array_equal(labels, truths[0], equal_nan=_has_nan(labels))
+        for labels in truths[1:]
     )
     if not differing:
-        return known[0], None, []
-    numbers = numbers_in_first(known, n_classes) if len(known) == len(runs) else None
+        return truths[0], None, []
+    numbers = numbers_in_first(truths, n_classes) if len(truths) == len(runs) else None
     if numbers is None:
-        told = f"True labels of the same examples differ between runs ({differing} of {len(known)}), so none count."
-        return None, None, [told]
-    told = (
-        f"The script numbers its classes differently in {differing} of {len(known)} runs; here all have the numbers of "
-        "the first. Weights of the output layer are compared as they are."
+        note = f"True labels of the same examples differ between runs ({differing} of {len(truths)}), so none count."
+        return None, None, [note]
+    note = (
+        f"The script numbers its classes differently in {differing} of {len(truths)} runs; here all have the numbers "
+        "of the first. Weights of the output layer are compared as they are."
     )
-    return known[0], numbers, [told]
+    return truths[0], numbers, [note]
 
 
 def _renumbered(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
     """The same with the classes of each run under other numbers."""
     outputs, labels = stacked.outputs, stacked.labels
     if outputs is not None:
-        outputs = np.stack([it[:, np.argsort(own)] for it, own in zip(outputs, numbers, strict=True)])
+        outputs = np.stack([output[:, np.argsort(order)] for output, order in zip(outputs, numbers, strict=True)])
     if labels is not None:
-        labels = np.stack([own[it] for it, own in zip(labels, numbers, strict=True)])
+        labels = np.stack([renumbered[label] for label, renumbered in zip(labels, numbers, strict=True)])
     return replace(stacked, outputs=outputs, labels=labels)
 
 
@@ -200,13 +201,13 @@ def _columns_of(
 ) -> dict[str, Array]:
     """What was logged with the examples in the first run, where it has a number or a word for each."""
     first = files[replicates[0]]
-    found = {}
+    columns = {}
     for name in first.names:
         if name not in {OUTPUTS, TRUTH, KEYS}:
             column = first.array(name)
             if column.shape[:1] == (first.n,) and _size(column) == first.n:
-                found[name] = np.repeat(taken(column.reshape(-1), orders[0]), form.n_parts)
-    return found
+                columns[name] = np.repeat(reorder(column.reshape(-1), orders[0]), form.n_parts)
+    return columns
 
 
 def _with_a_class(
@@ -236,10 +237,10 @@ def _counted_anew(
     everything = np.unique(labels)
     if truth is not None and truth.dtype.kind in "biu":
         everything = np.union1d(everything, truth)
-    there = recount(everything)
-    if there is None:
+    classes = recount(everything)
+    if classes is None:
         return labels, truth, []
-    told = ", ".join(map(str, there[:5])) + (" …" if len(there) > 5 else "")
-    anew = np.searchsorted(there, labels)
-    true = np.searchsorted(there, truth) if truth is not None and truth.dtype.kind in "biu" else truth
-    return anew, true, [f"Classes {told} are counted as 0 … {len(there) - 1}."]
+    listing = ", ".join(map(str, classes[:5])) + (" …" if len(classes) > 5 else "")
+    anew = np.searchsorted(classes, labels)
+    true = np.searchsorted(classes, truth) if truth is not None and truth.dtype.kind in "biu" else truth
+    return anew, true, [f"Classes {listing} are counted as 0 … {len(classes) - 1}."]

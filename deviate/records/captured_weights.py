@@ -18,26 +18,31 @@ BatchNormalization, flax.linen.BatchNorm."""
 
 def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights | None, tuple[CapturedWeights, ...]]:
     """Weights at the end, and after steps of the main loop that all runs have; reasons are added to what is given."""
-    own = {run.replicate: _of_first_rank(run) for run in runs}
-    own = {replicate: files for replicate, files in own.items() if files}
-    if not own:
+    by_replicate = {run.replicate: _of_first_rank(run) for run in runs}
+    by_replicate = {replicate: files for replicate, files in by_replicate.items() if files}
+    if not by_replicate:
         return None, ()
-    there = {replicate: [it for it in files if it.path.is_file()] for replicate, files in own.items()}
-    if any(len(there[it]) < len(files) for it, files in own.items()):
+    present = {replicate: [file for file in files if file.path.is_file()] for replicate, files in by_replicate.items()}
+    if any(len(present[replicate]) < len(files) for replicate, files in by_replicate.items()):
         reasons.append("Files with captured weights are not there any more, at least some of them.")
-    own = {replicate: files for replicate, files in there.items() if files}
-    if not own:
+    by_replicate = {replicate: files for replicate, files in present.items() if files}
+    if not by_replicate:
         return None, ()
-    if missing := [run.replicate for run in runs if run.replicate not in own]:
+    if missing := [run.replicate for run in runs if run.replicate not in by_replicate]:
         reasons.append(f"Runs without weights: {', '.join(map(str, missing))}.")
-    final = _beside({replicate: files[-1] for replicate, files in own.items()}, None, reasons)
-    kept = {replicate: {it.step: it for it in files if it.step is not None} for replicate, files in own.items()}
-    steps = sorted(set.intersection(*(set(files) for files in kept.values())))
-    n_known = len(set().union(*kept.values()))
-    if len(steps) < n_known and any(len(files) > 1 for files in kept.values()):
+    final = _beside({replicate: files[-1] for replicate, files in by_replicate.items()}, None, reasons)
+    by_step = {
+        replicate: {file.step: file for file in files if file.step is not None}
+        for replicate, files in by_replicate.items()
+    }
+    steps = sorted(set.intersection(*(set(files) for files in by_step.values())))
+    n_known = len(set().union(*by_step.values()))
+    if len(steps) < n_known and any(len(files) > 1 for files in by_step.values()):
         reasons.append(f"Weights: {n_known - len(steps)} of {n_known} steps are not in all runs, and left out.")
-    beside = (_beside({it: files[step] for it, files in kept.items()}, step, reasons) for step in steps)
-    return final, tuple(it for it in beside if it is not None)
+    beside = (
+        _beside({replicate: files[step] for replicate, files in by_step.items()}, step, reasons) for step in steps
+    )
+    return final, tuple(weights for weights in beside if weights is not None)
 
 
 def _of_first_rank(run: Run) -> list[Artifact]:
@@ -45,9 +50,9 @@ def _of_first_rank(run: Run) -> list[Artifact]:
 
     Weights that have not changed since the main loop ended are not kept once more at exit.
     """
-    files = [it for it in run.artifacts if it.kind == "weights"]
-    lowest = min((it.rank for it in files if it.rank is not None), default=None)
-    return [it for it in files if it.rank in {None, lowest}]
+    files = [artifact for artifact in run.artifacts if artifact.kind == "weights"]
+    lowest = min((file.rank for file in files if file.rank is not None), default=None)
+    return [file for file in files if file.rank in {None, lowest}]
 
 
 def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) -> CapturedWeights | None:
@@ -67,7 +72,7 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
         reasons.append(f"Weights that not all runs have in one shape are left out: {_some(left)}.")
     if not names:
         return None
-    return CapturedWeights(step, tuple(shapes), Layers([files[it].path for it in shapes], names))
+    return CapturedWeights(step, tuple(shapes), Layers([files[replicate].path for replicate in shapes], names))
 
 
 def _some(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ def injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     Taps keep every line in its place, so that lines are compared one by one. A file that cannot be read is left out:
     no report fails for it.
     """
-    found: list[InjectedCode] = []
+    codes: list[InjectedCode] = []
     seen: set[Path] = set()
     for original in sorted(_files(snapshot / ORIGINALS))[:MOST_FILES]:
         name = original.relative_to(snapshot / ORIGINALS).as_posix()
@@ -34,8 +34,8 @@ def injected(snapshot: Path) -> tuple[InjectedCode, ...]:
             code = _compare(name, _lines(original), _lines(changed))
         except (OSError, RuntimeError):
             continue
-        found += [code] if code.n_lines else []
-    return tuple(found)
+        codes += [code] if code.n_lines else []
+    return tuple(codes)
 
 
 def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
@@ -64,7 +64,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
-    shown: list[str] = []
+    hunks: list[str] = []
     n_lines = n_characters = 0
     for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
         if old == new:
@@ -72,11 +72,11 @@ def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
         n_lines += 1
         n_characters += len(old) + len(new)
         if n_characters <= MOST_CHARACTERS:
-            shown += [f"@@ {number} @@", f"-{redacted(old)}", f"+{redacted(new)}"]
+            hunks += [f"@@ {number} @@", f"-{redacted(old)}", f"+{redacted(new)}"]
     return InjectedCode(
         file=name,
         n_lines=n_lines,
-        diff=tuple(shown),
+        diff=tuple(hunks),
         is_cut=n_characters > MOST_CHARACTERS,
         original=f"snapshot/{ORIGINALS}/{name}",
         instrumented=f"snapshot/{TREE}/{name}",

@@ -28,12 +28,17 @@ def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, 
     first = np.asarray(truths[0]).reshape(-1)
     found = []
     for truth in truths:
-        own = np.asarray(truth).reshape(-1)
-        if own.shape != first.shape or own.dtype.kind not in "iu" or first.dtype.kind not in "iu" or not len(own):
+        classes = np.asarray(truth).reshape(-1)
+        if (
+            classes.shape != first.shape
+            or classes.dtype.kind not in "iu"
+            or first.dtype.kind not in "iu"
+            or not len(classes)
+        ):
             return None
-        if min(own.min(), first.min()) < 0 or max(own.max(), first.max()) >= n_classes:
+        if min(classes.min(), first.min()) < 0 or max(classes.max(), first.max()) >= n_classes:
             return None
-        pairs = np.unique(np.stack([own, first], axis=1), axis=0)
+        pairs = np.unique(np.stack([classes, first], axis=1), axis=0)
         if len(np.unique(pairs[:, 0])) < len(pairs) or len(np.unique(pairs[:, 1])) < len(pairs):
             return None
         numbers = np.full(n_classes, -1, dtype=np.intp)

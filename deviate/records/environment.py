@@ -117,7 +117,7 @@ def _read_platform(path: Path) -> Platform:
 
 def write_environment(attempt: Path, environment: RunEnvironment) -> None:
     """Not waited for: a power cut may take it, and the run counts all the same."""
-    fields = {it.name: getattr(environment, it.name) for it in dataclasses.fields(environment) if it.name != "more"}
+    fields = {one.name: getattr(environment, one.name) for one in dataclasses.fields(environment) if one.name != "more"}
     write_record(environment_file(attempt), "environment", {**fields, **environment.more}, is_durable=False)
 
 
@@ -158,7 +158,7 @@ def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str,
 
 def missing_facts(attempts: Iterable[Path]) -> list[str]:
     """Sentences on what is not told of the environments of attempts, because a file is damaged or missing."""
-    told: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for attempt in attempts:
         environment = read_environment(attempt)
         if environment is None:
@@ -166,8 +166,8 @@ def missing_facts(attempts: Iterable[Path]) -> list[str]:
         try:
             read_platform(attempt.parents[2], environment.platform)
         except RecordError as error:
-            told[f"versions and hardware of runs are not shown: {error.message}"] = None
-    return list(told)
+            sentences[f"versions and hardware of runs are not shown: {error.message}"] = None
+    return list(sentences)
 
 
 def facts_of(attempt: Path) -> dict[str, str]:
@@ -181,8 +181,8 @@ def facts_of(attempt: Path) -> dict[str, str]:
         platform = read_platform(attempt.parents[2], environment.platform)
     except RecordError:
         return {**facts, **threads}
-    told = platform_facts(platform)
-    facts |= {name: value for name, value in told.items() if not name.startswith(PACKAGE)}
+    shared_facts = platform_facts(platform)
+    facts |= {name: value for name, value in shared_facts.items() if not name.startswith(PACKAGE)}
     if platform.packages is not None:
         text = json.dumps(dict(platform.packages), sort_keys=True)
         facts[PACKAGES] = f"{len(platform.packages)}, digest {hashlib.sha256(text.encode()).hexdigest()[:8]}"

@@ -43,10 +43,10 @@ def differences(runs: Sequence[Run]) -> list[str]:
     """
     counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
     declared = _declared(run.controls for run in counted)
-    found = _disagreements({run.replicate: run.environment for run in counted}, declared)
-    warnings = [f"the runs differ in {fact} ({_told(levels)}): {CURE}" for fact, levels in found.items()]
+    disagreements = _disagreements({run.replicate: run.environment for run in counted}, declared)
+    warnings = [f"the runs differ in {fact} ({_levels_text(levels)}): {CURE}" for fact, levels in disagreements.items()]
     packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
-    return [*warnings, *(f"the runs differ in {it}: {CURE}" for it in _of_packages(packages))]
+    return [*warnings, *(f"the runs differ in {text}: {CURE}" for text in _of_packages(packages))]
 
 
 def environment_misfits(experiment: Path) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
     everywhere: dict[str, Mapping[str, str]] = {}
     packages: dict[str, Mapping[str, str]] = {}
     for run in sorted(runs_folder(experiment).glob("*/")):
-        attempt = _that_counts(run)
+        attempt = _counting_attempt(run)
         environment = read_environment(attempt) if attempt else None
         if attempt is None or environment is None:
             continue
@@ -76,12 +76,12 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
         everywhere[f"{spec.variant} {spec.replicate}"] = facts
         if PACKAGES in facts:
             packages[f"{spec.variant} {spec.replicate}"] = packages_of(attempt)
-    declared = _declared(it for found in controls.values() for it in found)
-    misfits = [f"{fact} ({_told(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
+    declared = _declared(level for levels in controls.values() for level in levels)
+    misfits = [f"{fact} ({_levels_text(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
     misfits += _of_packages(packages)
     for variant, told in variants.items():
-        found = _disagreements(dict(sorted(told.items())), _declared(controls[variant]))
-        misfits += [f"{fact} in {variant} ({_told(levels)})" for fact, levels in found.items()]
+        disagreements = _disagreements(dict(sorted(told.items())), _declared(controls[variant]))
+        misfits += [f"{fact} in {variant} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
     return tuple(misfits)
 
 
@@ -91,29 +91,33 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
     Args:
         has_machine: False where runs are carried out elsewhere: then only interpreter and packages are compared.
     """
-    digests = {environment.platform for environment in map(read_environment, _that_count(experiment)) if environment}
+    digests = {
+        environment.platform for environment in map(read_environment, _counting_attempts(experiment)) if environment
+    }
     try:
-        known = [platform_facts(read_platform(experiment, it), has_machine=has_machine) for it in sorted(digests)]
+        recorded = [
+            platform_facts(read_platform(experiment, digest), has_machine=has_machine) for digest in sorted(digests)
+        ]
     except RecordError:
         return ()
-    if not known:
+    if not recorded:
         return ()
     facts = platform_facts(now, has_machine=has_machine)
     changes: dict[str, str] = {}
-    for fact in sorted({*facts, *(fact for it in known for fact in it)}, key=str.casefold):
+    for fact in sorted({*facts, *(fact for facts in recorded for fact in facts)}, key=str.casefold):
         is_told = _tells(fact, facts)
-        before = list(dict.fromkeys(it.get(fact, ABSENT) for it in known if _tells(fact, it)))
+        before = list(dict.fromkeys(facts.get(fact, ABSENT) for facts in recorded if _tells(fact, facts)))
         if is_told and before and facts.get(fact, ABSENT) not in before:
             changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
     of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
-    others = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
-    return (*others, *_shortened(of_packages))
+    texts = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
+    return (*texts, *_shortened(of_packages))
 
 
 ABSENT = "absent"
 
 
-def _that_counts(run: Path) -> Path | None:
+def _counting_attempt(run: Path) -> Path | None:
     """The latest attempt that ended and is not run again."""
     for attempt in reversed(attempts(run)):
         result = read_intact_result(attempt)
@@ -122,15 +126,17 @@ def _that_counts(run: Path) -> Path | None:
     return None
 
 
-def _that_count(experiment: Path) -> list[Path]:
-    return [found for run in sorted(runs_folder(experiment).glob("*/")) if (found := _that_counts(run)) is not None]
+def _counting_attempts(experiment: Path) -> list[Path]:
+    return [
+        attempt for run in sorted(runs_folder(experiment).glob("*/")) if (attempt := _counting_attempt(run)) is not None
+    ]
 
 
 def _declared(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The factors that are held at several levels."""
-    told = list(controls)
-    factors = {factor for levels in told for factor in levels}
-    return tuple(factor for factor in factors if len({levels.get(factor) for levels in told}) > 1)
+    names = list(controls)
+    factors = {factor for levels in names for factor in levels}
+    return tuple(factor for factor in factors if len({levels.get(factor) for levels in names}) > 1)
 
 
 def _tells(fact: str, facts: Mapping[str, str]) -> bool:
@@ -144,7 +150,7 @@ def _tells(fact: str, facts: Mapping[str, str]) -> bool:
 
 def _disagreements(told: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()) -> dict[str, Levels[Who]]:
     """Facts that are not the same wherever they are told; those that name a declared factor may differ."""
-    found: dict[str, Levels[Who]] = {}
+    disagreements: dict[str, Levels[Who]] = {}
     for fact in sorted({fact for facts in told.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold):
         if any(factor in fact.casefold() for factor in declared):
             continue
@@ -153,17 +159,19 @@ def _disagreements(told: Mapping[Who, Mapping[str, str]], declared: Sequence[str
             if _tells(fact, facts):
                 levels.setdefault(facts.get(fact, ABSENT), []).append(who)
         if len(levels) > 1:
-            found[fact] = levels
-    return found
+            disagreements[fact] = levels
+    return disagreements
 
 
-def _of_packages(told: Mapping[Who, Mapping[str, str]]) -> list[str]:
+def _of_packages(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
     """One phrase, if any package differs or is not everywhere."""
     everywhere = {
-        who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in told.items()
+        who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in facts.items()
     }
-    found = _disagreements(everywhere)
-    return _shortened([f"{fact.removeprefix(PACKAGE)}: {_told(levels)}" for fact, levels in found.items()])
+    disagreements = _disagreements(everywhere)
+    return _shortened(
+        [f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()]
+    )
 
 
 def _shortened(texts: Sequence[str]) -> list[str]:
@@ -174,15 +182,15 @@ def _shortened(texts: Sequence[str]) -> list[str]:
     return [f"{len(texts)} package{'s' * (len(texts) > 1)} ({'; '.join([*texts[:MOST_NAMED], *more])})"]
 
 
-def _told(levels: Levels[Who]) -> str:
+def _levels_text(levels: Levels[Who]) -> str:
     """`2.1 in replicate 0–4; 2.2 in replicate 5`, or in runs called by variant and replicate."""
     return "; ".join(f"{value} in {_named(those)}" for value, those in levels.items())
 
 
 def _named(those: Sequence[Who]) -> str:
-    numbers = [it for it in those if isinstance(it, int)]
+    numbers = [who for who in those if isinstance(who, int)]
     if not numbers:
-        names = [str(it) for it in those]
+        names = [str(who) for who in those]
         return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED))
     parts: list[list[int]] = []
     for number in numbers:
@@ -190,5 +198,5 @@ def _named(those: Sequence[Who]) -> str:
             parts[-1].append(number)
         else:
             parts.append([number])
-    ranges = (f"{it[0]}–{it[-1]}" if len(it) > 2 else ", ".join(map(str, it)) for it in parts)
+    ranges = (f"{part[0]}–{part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts)
     return f"replicate {', '.join(ranges)}"

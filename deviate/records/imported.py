@@ -115,8 +115,8 @@ def _in_order(imported: Imported) -> Imported:
 
 def _risen(series: Series) -> Series:
     """Of several values at one step the last one stands; what stood at no step follows the others."""
-    known = [step for step in series.steps if step is not None]
-    if len(known) == len(series.steps) and all(one < other for one, other in itertools.pairwise(known)):
+    numbered = [step for step in series.steps if step is not None]
+    if len(numbered) == len(series.steps) and all(one < other for one, other in itertools.pairwise(numbered)):
         return series
     last = {step: index for index, step in enumerate(series.steps)}
     order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
@@ -130,7 +130,7 @@ def _risen(series: Series) -> Series:
 def _plan(imported: Imported, name: str) -> Plan:
     names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
     sources = [str(path) for path in imported.sources]
-    known = {it.name: it for it in imported.selected}
+    selected = {metric.name: metric for metric in imported.selected}
     return Plan(
         name=name,
         created=max((run.started for run in imported.runs), default=0.0),
@@ -141,7 +141,7 @@ def _plan(imported: Imported, name: str) -> Plan:
         sources_hash=_digest(imported),
         variants=(VariantPlan(VARIANT, len(imported.runs)),),
         selection=Selection(
-            tuple(known.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
+            tuple(selected.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
         ),
         imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
         tasks=imported.tasks,
@@ -155,12 +155,12 @@ def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
 
     Of `task: metric` the metric tells, for tasks may be called anything.
     """
-    told = name.rpartition(": ")[2] if name in imported.tasks else name
+    words = name.rpartition(": ")[2] if name in imported.tasks else name
     if name in imported.manners:
         role, direction = imported.manners[name]
     else:
-        role = item_role(told, "quality")
-        direction = item_direction(told, role, None)
+        role = item_role(words, "quality")
+        direction = item_direction(words, role, None)
     source = imported.sources[0].name if imported.sources else ""
     evidence = "as it was imported" if name in imported.manners else "guessed from its name"
     metric = Metric(number, name, name, source, 0, imported.form, role, direction, (evidence,), None)
@@ -181,16 +181,18 @@ def _digest(imported: Imported) -> str:
 
 def _unlike(runs: Sequence[ImportedRun]) -> list[str]:
     """Settings that some runs share and others do not; what each run has for itself, as a seed, tells nothing."""
-    told: list[str] = []
+    sentences: list[str] = []
     for fact in dict.fromkeys(fact for run in runs for fact in run.environment):
         levels: dict[str, int] = {}
         for run in runs:
             if fact in run.environment:
                 levels[run.environment[fact]] = levels.get(run.environment[fact], 0) + 1
         if "seed" not in fact.lower() and 1 < len(levels) < sum(levels.values()):
-            told.append(f"{fact} ({'; '.join(f'{level} in {n}' for level, n in list(levels.items())[:MOST_FACTS])})")
-    more = [f"and {len(told) - MOST_FACTS} more"] if len(told) > MOST_FACTS else []
-    return [f"the runs differ in {', '.join([*told[:MOST_FACTS], *more])}"] if told else []
+            sentences.append(
+                f"{fact} ({'; '.join(f'{level} in {n}' for level, n in list(levels.items())[:MOST_FACTS])})"
+            )
+    more = [f"and {len(sentences) - MOST_FACTS} more"] if len(sentences) > MOST_FACTS else []
+    return [f"the runs differ in {', '.join([*sentences[:MOST_FACTS], *more])}"] if sentences else []
 
 
 def _spec(plan: Plan, run: ImportedRun, replicate: int) -> Spec:
@@ -271,10 +273,10 @@ def _events(run: ImportedRun) -> Iterator[str]:
         for index, step in enumerate(series.steps)
     ]
     names = [json.dumps(name) for name in run.series]
-    given = list(run.series.values())
+    all_series = list(run.series.values())
     now: float = -math.inf
     for step, order, index in sorted(rows):
-        series = given[order]
+        series = all_series[order]
         seconds = number_text(float(series.times[index])) if series.times else '"nan"'
         if step not in {now, math.inf}:
             now = step

@@ -44,14 +44,20 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     if again is not None:
         raise InputError(f"{again} is given more than once", "name each file once")
     read = [_read_path(path, form) for path in paths]
-    found = [_joined([it for (it,) in read])] if _are_parts(read) else [it for these in read for it in these]
-    names = _names(found, NO_NAME)
-    return tuple(dataclasses.replace(it, name=name) for it, name in zip(found, names, strict=True))
+    experiments = (
+        [_joined([experiment for (experiment,) in read])]
+        if _are_parts(read)
+        else [experiment for these in read for experiment in these]
+    )
+    names = _names(experiments, NO_NAME)
+    return tuple(
+        dataclasses.replace(experiment, name=name) for experiment, name in zip(experiments, names, strict=True)
+    )
 
 
-def folder_names(found: Sequence[Imported]) -> tuple[str, ...]:
+def folder_names(experiments: Sequence[Imported]) -> tuple[str, ...]:
     """What experiments that were read can be called on record, where names have no letters but those of ASCII."""
-    return _names(found, NO_FOLDER)
+    return _names(experiments, NO_FOLDER)
 
 
 def published_table(path: Path) -> str | None:
@@ -81,31 +87,33 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
     chosen = _claiming(path)
     if chosen is not None:
         left = _of_other_formats(path, chosen) if path.is_dir() else ()
-        return tuple(dataclasses.replace(found, notes=(*found.notes, *left)) for found in chosen.read(path))
+        return tuple(
+            dataclasses.replace(experiment, notes=(*experiment.notes, *left)) for experiment in chosen.read(path)
+        )
     if path.is_dir():
-        read = [each.read(it) for it in _within(path) if (each := _claiming(it)) is not None]
+        read = [each.read(file) for file in _within(path) if (each := _claiming(file)) is not None]
         if _are_parts(read):
-            return (dataclasses.replace(_joined([it for (it,) in read]), name=path.absolute().name),)
+            return (dataclasses.replace(_joined([experiments for (experiments,) in read]), name=path.absolute().name),)
         if read:
-            return tuple(it for found in read for it in found)
+            return tuple(experiment for experiments in read for experiment in experiments)
     formats = "".join(f"\n  {importer.name}: {importer.description}" for importer in IMPORTERS.values())
     raise InputError(f"importing {path}: no format knows it", f"these can be imported:{formats}")
 
 
 def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
     """What else lies in a folder that one format claims as a whole, so that nobody takes it for read."""
-    files = [it for it in _within(folder)[:MOST_OTHERS] if it.is_file() and not chosen.claims(it)]
-    others = Counter(other.name for it in files if (other := _claiming(it)) is not None)
+    files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
+    counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
     return tuple(
         f"{folder.name}: read as {chosen.name}; not read: {n} file{'s' * (n > 1)} of the format {name} beside it"
-        for name, n in others.items()
+        for name, n in counts.items()
     )
 
 
 def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
     """Whether several files hold one run of one experiment each, all in one format."""
-    are_single = all(len(found) == 1 and len(found[0].runs) == 1 for found in read)
-    return len(read) > 1 and are_single and len({found[0].form for found in read}) == 1
+    are_single = all(len(experiments) == 1 and len(experiments[0].runs) == 1 for experiments in read)
+    return len(read) > 1 and are_single and len({experiments[0].form for experiments in read}) == 1
 
 
 def _claiming(path: Path) -> Importer | None:
@@ -119,55 +127,57 @@ def _claiming(path: Path) -> Importer | None:
 
 def _within(folder: Path) -> list[Path]:
     """What lies in a folder, itself and not deeper; hidden files are nobody's results."""
-    return sorted(it for it in folder.iterdir() if not it.name.startswith("."))[:MOST_FILES]
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MOST_FILES]
 
 
 def _joined(parts: Sequence[Imported]) -> Imported:
     """Files of one run each as one experiment, in the order in which they were given."""
     labels = _labels(parts)
     runs = tuple(
-        dataclasses.replace(it.runs[0], label=label) for it, label in zip(parts, labels, strict=True)
+        dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, labels, strict=True)
     )  # fmt: skip
-    notes = list(dict.fromkeys(note for it in parts for note in it.notes))
+    notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     more = ["and the like for the other files"] if len(notes) > 2 else notes[1:]
     return Imported(
         name=_common_name(parts),
         form=parts[0].form,
-        sources=tuple(source for it in parts for source in it.sources),
+        sources=tuple(source for part in parts for source in part.sources),
         runs=runs,
-        tasks=tuple(dict.fromkeys(task for it in parts for task in it.tasks)),
+        tasks=tuple(dict.fromkeys(task for part in parts for task in part.tasks)),
         notes=(f"{len(parts)} files, one run each, are one experiment", *notes[:1], *more),
     )
 
 
 def _labels(parts: Sequence[Imported]) -> list[str]:
     """Labels as they stand where they tell runs apart, else the paths of the files from where they part."""
-    labels = [it.runs[0].label for it in parts]
+    labels = [part.runs[0].label for part in parts]
     if len(set(labels)) == len(labels):
         return labels
-    paths = [str(it.sources[0]) for it in parts]
+    paths = [str(part.sources[0]) for part in parts]
     if len(set(paths)) < len(paths):
         raise InputError(f"{max(paths, key=paths.count)} is given more than once", "name each file of a run once")
-    begin = len(os.path.commonpath([Path(it).parent for it in paths])) if len(paths) > 1 else 0
+    begin = len(os.path.commonpath([Path(path).parent for path in paths])) if len(paths) > 1 else 0
     return [path[begin:].lstrip("/") for path in paths]
 
 
 def _common_name(parts: Sequence[Imported]) -> str:
     """What the names of files have in common, else the name of the folder they lie in."""
-    paths = [it.sources[0].absolute() for it in parts]
+    paths = [part.sources[0].absolute() for part in parts]
     letters = zip(*{path.stem for path in paths}, strict=False)
-    common = NUMBERS.sub("", "".join(it[0] for it in itertools.takewhile(lambda it: len(set(it)) == 1, letters)))
+    common = NUMBERS.sub(
+        "", "".join(it[0] for it in itertools.takewhile(lambda letters: len(set(letters)) == 1, letters))
+    )
     folder = Path(os.path.commonpath([path.parent for path in paths]))
     names = [common if len(common) > 1 else "", folder.name, folder.parent.name]
-    told = [name for name in names if name]
-    return next((name for name in told if name.lower() not in GENERIC), told[0] if told else "imported")
+    labels = [name for name in names if name]
+    return next((name for name in labels if name.lower() not in GENERIC), labels[0] if labels else "imported")
 
 
-def _names(found: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:
+def _names(experiments: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:
     """A name for each that no other has."""
     names: list[str] = []
-    for it in found:
-        stem = without.sub("_", it.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
+    for experiment in experiments:
+        stem = without.sub("_", experiment.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
         numbered = (f"{stem}-{index}" for index in itertools.count(2))
         names.append(next(name for name in itertools.chain([stem], numbered) if name not in names))
     return tuple(names)

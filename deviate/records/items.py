@@ -20,14 +20,14 @@ def item_name(owner: str, label: str) -> str:
     >>> item_name("val_metrics", "accuracy"), item_name("loss", "train/loss"), item_name("losses", "total")
     ('val_accuracy', 'train_loss', 'losses_total')
     """
-    own = snake(label)
+    label_words = snake(label)
     parts = owner.split("_")
-    while parts and parts[-1] in CONTAINERS and not own.isdigit():
-        if parts[-1] in TELLING and role_of(words(own)) is None:
+    while parts and parts[-1] in CONTAINERS and not label_words.isdigit():
+        if parts[-1] in TELLING and role_of(words(label_words)) is None:
             break
         parts.pop()
-    said = own.split("_")
-    return "_".join([*[part for part in parts if part not in said], own])
+    said = label_words.split("_")
+    return "_".join([*[part for part in parts if part not in said], label_words])
 
 
 def item_role(label: str, owner: Role) -> Role:

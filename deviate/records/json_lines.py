@@ -33,11 +33,11 @@ def json_lines(
                 on_torn()
                 lines.pop()
             try:
-                found = json.loads(f"[{','.join(lines)}]")
+                items = json.loads(f"[{','.join(lines)}]")
             except (ValueError, RecursionError):
-                found = None
-            if found is not None and len(found) == len(lines):
-                yield from found
+                items = None
+            if items is not None and len(items) == len(lines):
+                yield from items
             else:
                 yield from _one_by_one(lines, on_bad)
 

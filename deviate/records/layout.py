@@ -44,8 +44,8 @@ def attempt_folder(run: Path, number: int) -> Path:
 
 def attempts(run: Path) -> tuple[Path, ...]:
     """The attempts of a run in order; the highest number is the latest."""
-    found = [(number, path) for path in run.glob("attempt-*") if (number := attempt_number(path)) is not None]
-    return tuple(path for _, path in sorted(found))
+    numbered = [(number, path) for path in run.glob("attempt-*") if (number := attempt_number(path)) is not None]
+    return tuple(path for _, path in sorted(numbered))
 
 
 def attempt_number(attempt: Path) -> int | None:

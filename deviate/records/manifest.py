@@ -66,7 +66,11 @@ def read_manifest(snapshot: Path) -> Manifest:
         shared=_of_kind(files, "shared"),
         hard_links=_of_kind(files, "linked"),
         pointed=_of_kind(files, "symlinked")
-        | {name: LinkedFile(None, it.mtime_ns) for name, it in file.linked_folders.items() if not it.is_environment},
+        | {
+            name: LinkedFile(None, folder.mtime_ns)
+            for name, folder in file.linked_folders.items()
+            if not folder.is_environment
+        },
         environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
         warnings=file.warnings,
         git=file.git or None,

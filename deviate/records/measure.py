@@ -43,25 +43,25 @@ class Catalog:
         return self._names[source]
 
     def _find(self, source: Source) -> str | None:
-        known = [metric for metric in self._known() if _is_of(metric, source)]
-        fitting = [metric for metric in known if self._fits(metric, source, is_only=len(known) == 1)]
+        metrics = [metric for metric in self._known() if _is_of(metric, source)]
+        fitting = [metric for metric in metrics if self._fits(metric, source, is_only=len(metrics) == 1)]
         if fitting:
             chosen = self._chosen(_nearest(fitting))
             return chosen.name if chosen else None
         label, item = self._parts(source)
         whole = dataclasses.replace(source, label=label)
-        holding = [metric for metric in known if item and self._fits(metric, whole, is_only=len(known) == 1)]
+        holding = [metric for metric in metrics if item and self._fits(metric, whole, is_only=len(metrics) == 1)]
         if holding:
             holder = _nearest(holding)
             chosen = self._chosen(holder)
             return self._item(chosen, source, item if holder.label == label else f"{label}_{item}") if chosen else None
-        selected = [it for it in self.selection.metrics if _is_of(it.metric, source)]
+        selected = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
         if source.site is not None and not selected:
             return None
         return self._add(source, selected[0] if selected else None)
 
     def _chosen(self, metric: Metric) -> SelectedMetric | None:
-        return next((it for it in self.selection.metrics if _same(it.metric, metric)), None)
+        return next((selected for selected in self.selection.metrics if _same(selected.metric, metric)), None)
 
     def _parts(self, source: Source) -> tuple[str | None, str]:
         """Value of the label variable, and the item of what is reported whole (empty when it is no item)."""
@@ -73,7 +73,7 @@ class Catalog:
         return label, item
 
     def _known(self) -> Iterator[Metric]:
-        selected = [it.metric for it in self.selection.metrics]
+        selected = [selected.metric for selected in self.selection.metrics]
         yield from selected
         yield from (it for it in self.manifest.metrics if not any(_same(it, metric) for metric in selected))
 
@@ -93,9 +93,13 @@ class Catalog:
 
     def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
         """The metric of an item, one for all the ways that lead to the metric that holds it."""
-        for it in self.added:
-            if (it.metric.site, it.metric.path, it.metric.label) == (source.site, holder.metric.path, source.label):
-                return it.name
+        for selected in self.added:
+            if (selected.metric.site, selected.metric.path, selected.metric.label) == (
+                source.site,
+                holder.metric.path,
+                source.label,
+            ):
+                return selected.name
         role = item_role(item, holder.role)
         metric = dataclasses.replace(
             holder.metric,
@@ -139,11 +143,11 @@ class Catalog:
 
     def _append(self, metric: Metric, names: Sequence[str]) -> str:
         """Add a metric under the first of the names that is free, or else under the last one numbered."""
-        taken = {it.name for it in self.metrics}
+        names_used = {selected.name for selected in self.metrics}
         numbered = (f"{names[-1]} #{index}" for index in itertools.count(2))
-        name = next(it for it in itertools.chain(names, numbered) if it not in taken)
-        known = itertools.chain(self._known(), (it.metric for it in self.added))
-        number = 1 + max((it.id for it in known), default=-1)
+        name = next(candidate for candidate in itertools.chain(names, numbered) if candidate not in names_used)
+        metrics = itertools.chain(self._known(), (selected.metric for selected in self.added))
+        number = 1 + max((metric.id for metric in metrics), default=-1)
         metric = dataclasses.replace(metric, id=number, name=name)
         self.added.append(SelectedMetric(name, metric, metric.role, metric.direction))
         return name
@@ -167,10 +171,10 @@ def measure(
     """
     delays = _delays(logs, attempts or [0] * len(logs))
     counted = {
-        name: _joined([(points, delays[id(log)]) for log, points in _that_count(parts)])
+        name: _joined([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
         for name, parts in _by_metric(logs).items()
     }
-    return series_of({name: (it.steps, it.values, it.times) for name, it in counted.items()}, folder)
+    return series_of({name: (log.steps, log.values, log.times) for name, log in counted.items()}, folder)
 
 
 def process_warnings(
@@ -187,12 +191,10 @@ def process_warnings(
     attempt_of = {id(log): attempt for log, attempt in zip(logs, attempts, strict=True)}
     warnings = []
     for name, parts in _by_metric(logs).items():
-        counted = _that_count(parts)
-        others = [
-            (log, points) for log, points in parts if name in qualities and all(log is not it for it, _ in counted)
-        ]
+        counted = _pick_ranks(parts)
+        busy = [(log, points) for log, points in parts if name in qualities and all(log is not it for it, _ in counted)]
         n_rivals = sum(
-            any(log.rank == it.rank and points.values != its.values for it, its in counted) for log, points in others
+            any(log.rank == it.rank and points.values != its.values for it, its in counted) for log, points in busy
         )
         n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
         if n_rivals:
@@ -223,14 +225,14 @@ def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, fl
     delays: dict[int, float] = {}
     before = 0.0
     for attempt in dict.fromkeys(attempts):
-        own = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
-        begin = min((log.started for log in own if log.started > 0), default=0.0)
-        delays |= {id(log): before + max(0.0, log.started - begin) for log in own}
-        before += max(0.0, max(log.ended for log in own) - begin)
+        logs_of_attempt = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+        begin = min((log.started for log in logs_of_attempt if log.started > 0), default=0.0)
+        delays |= {id(log): before + max(0.0, log.started - begin) for log in logs_of_attempt}
+        before += max(0.0, max(log.ended for log in logs_of_attempt) - begin)
     return delays
 
 
-def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
+def _pick_ranks(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
     def preference(part: tuple[ProcessLog, Points]) -> tuple[bool, int, int, float, int]:
         log, points = part
         return log.rank is None, log.rank or 0, -len(points.values), log.started, log.pid

@@ -16,7 +16,7 @@ UNSEEN = {
 }
 
 
-def that_counts(logs: Sequence[ProcessLog]) -> ProcessLog | None:
+def main_process(logs: Sequence[ProcessLog]) -> ProcessLog | None:
     """The process that a run is known by: of the lowest rank, or else that reported most, the first of several."""
     return min(logs, key=_preference, default=None)
 
@@ -26,19 +26,19 @@ def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
     return log.rank is None, log.rank or 0, -n_values, log.started, log.pid
 
 
-def told_by_all(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
+def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
     """What any process told, each once."""
     return tuple(dict.fromkeys(fact for log in _started(logs) for fact in facts(log)))
 
 
-def told_by_one(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
+def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
     """What is the same for all ranks, or differs with them: of the lowest rank that told it.
 
     Processes without a rank all count: they follow one another, or nobody knows which of them is the first.
     """
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
-    return told_by_all([log for log in telling if log.rank in {None, lowest}], facts)
+    return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
 
 
 def _started(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
@@ -56,27 +56,29 @@ def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
 
 def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
     """Library to streams, over all processes; empty when the process that counts was cut off before it told."""
-    first = that_counts(logs)
+    first = main_process(logs)
     if first is None or not (first.is_whole or first.draws):
         return {}
     order = get_args(Stream)
-    found: dict[str, set[str]] = {}
+    streams_of: dict[str, set[str]] = {}
     for log in logs:
         for library, streams in log.draws.items():
-            found.setdefault(library, set()).update(streams)
-    return {library: tuple(sorted(found[library], key=order.index)) for library in sorted(found)}
+            streams_of.setdefault(library, set()).update(streams)
+    return {library: tuple(sorted(streams_of[library], key=order.index)) for library in sorted(streams_of)}
 
 
-def not_captured(spec: Spec, kept: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
+def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
     """What a whole run was to keep and did not, a sentence each: what the guest told, and what it never came to see."""
-    told = told_by_all(logs, lambda log: log.not_captured)
+    reasons = union_over_processes(logs, lambda log: log.not_captured)
     wanted = dict(spec.capture)
     unseen = tuple(
         f"{kind}: {why}"
         for kind, why in UNSEEN.items()
-        if kind in wanted and not any(it.kind == kind for it in kept) and not any(it.startswith(kind) for it in told)
+        if kind in wanted
+        and not any(artifact.kind == kind for artifact in files)
+        and not any(artifact.startswith(kind) for artifact in reasons)
     )
-    return (*told, *unseen)
+    return (*reasons, *unseen)
 
 
 def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Artifact, ...]:
@@ -87,19 +89,19 @@ def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Art
     Args:
         attempts: to which of them each log belongs, in order of time.
     """
-    found: list[Artifact] = []
+    files: list[Artifact] = []
     offset = 0
     for attempt in dict.fromkeys(attempts):
-        own = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
-        for log in sorted(own, key=lambda log: (log.started, log.pid)):
-            found += [
+        logs_of_attempt = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+        for log in sorted(logs_of_attempt, key=lambda log: (log.started, log.pid)):
+            files += [
                 dataclasses.replace(
-                    it,
-                    path=artifacts_folder(attempt) / it.path,
-                    step=None if it.step is None else it.step + offset,
+                    artifact,
+                    path=artifacts_folder(attempt) / artifact.path,
+                    step=None if artifact.step is None else artifact.step + offset,
                     rank=log.rank,
                 )
-                for it in log.artifacts
+                for artifact in log.artifacts
             ]
-        offset = max([offset, *(offset + points.last + 1 for log in own for points in log.points.values())])
-    return tuple(found)
+        offset = max([offset, *(offset + points.last + 1 for log in logs_of_attempt for points in log.points.values())])
+    return tuple(files)

@@ -72,8 +72,8 @@ def _several(outputs: Array, truth: Array, n_parts: int) -> Form | str:
             return Form("classes", n_columns=n_parts)
         is_binary = set(np.unique(truth)) <= {0, 1}
         return Form("binary" if is_binary else "values", n_parts=n_parts, notes=_parts_note(n_parts))
-    for axis, others in ((1, shape[1:]), (len(shape), shape[:-1])):
-        if truth.shape[1:] == others and is_whole(truth):
+    for axis, rest in ((1, shape[1:]), (len(shape), shape[:-1])):
+        if truth.shape[1:] == rest and is_whole(truth):
             parts = n_parts // shape[axis - 1]
             return Form("classes", axis, parts, shape[axis - 1], _parts_note(parts))
     return f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not go together"
@@ -116,9 +116,9 @@ def score_kind(rows: Array, form: Form) -> OutputKind | None:
     """
     if form.kind in {"labels", "values"}:
         return "labels" if form.kind == "labels" else "values"
-    known = rows < np.inf  # -inf is the logarithm of 0
-    if not known.all():
-        rows = rows[known if rows.ndim == 1 else known.all(axis=1)]
+    is_known = rows < np.inf  # -inf is the logarithm of 0
+    if not is_known.all():
+        rows = rows[is_known if rows.ndim == 1 else is_known.all(axis=1)]
         if not len(rows):
             return None
     tolerance = SUM_TOLERANCE.get(rows.dtype.itemsize, 1e-3)
@@ -136,15 +136,17 @@ def score_kind(rows: Array, form: Form) -> OutputKind | None:
 
 def common_kind(kinds: set[OutputKind | None]) -> OutputKind:
     """What the scores of all runs are: what differs from run to run can only be scores as such."""
-    told = [it for it in kinds if it is not None]
-    return told[0] if len(told) == 1 else "logits"
+    distinct = [kind for kind in kinds if kind is not None]
+    return distinct[0] if len(distinct) == 1 else "logits"
 
 
 def recount(classes: Array) -> Array | None:
     """The classes that there are, where their own numbers cannot stand: below 0, or far above their number."""
-    there = np.unique(classes)
-    is_sparse = len(there) and (there[0] < 0 or int(there[-1]) >= max(SPARSE * len(there), 1000))
-    return there if is_sparse else None
+    class_values = np.unique(classes)
+    is_sparse = len(class_values) and (
+        class_values[0] < 0 or int(class_values[-1]) >= max(SPARSE * len(class_values), 1000)
+    )
+    return class_values if is_sparse else None
 
 
 def is_bounded(numbers: Array) -> bool:

@@ -116,4 +116,4 @@ class Plan:
         """How often runs were added after a comparison had been shown, without that having been declared."""
         if self.looks or self.precision:
             return 0
-        return len({it.n_runs for it in self.reported if it.is_comparison and it.n_runs < self.n_runs})
+        return len({report.n_runs for report in self.reported if report.is_comparison and report.n_runs < self.n_runs})

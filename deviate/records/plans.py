@@ -109,9 +109,9 @@ def tell_reported(folder: Path, *, time: float, is_comparison: bool, compared: S
     with locked(folder, waits=True):
         plan = read_plan(folder)
         new = plan
-        if not any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
+        if not any(report.n_runs == plan.n_runs and report.is_comparison >= is_comparison for report in plan.reported):
             new = dataclasses.replace(new, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
-        past = {it.key: it for it in (*plan.past_comparisons, *compared)}
+        past = {comparison.key: comparison for comparison in (*plan.past_comparisons, *compared)}
         new = dataclasses.replace(new, past_comparisons=tuple(past.values()))
         if new != plan:
             _write_plan(folder, new)
@@ -147,16 +147,16 @@ def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
 
 def siblings(plans: Sequence[Plan], name: str, variant: str) -> tuple[str, ...]:
     """Names of the other experiments that run the same command on the same code in this variant, in the order given."""
-    own = next((it for it in plans if it.name == name), None)
-    if own is None or own.imported:
+    plan_of_name = next((plan for plan in plans if plan.name == name), None)
+    if plan_of_name is None or plan_of_name.imported:
         return ()
     return tuple(
-        it.name
-        for it in plans
-        if it is not own
-        and not it.imported
-        and all(getattr(it, field) == getattr(own, field) for field in SAME_WORK)
-        and variant in {other.name for other in it.variants}
+        plan.name
+        for plan in plans
+        if plan is not plan_of_name
+        and not plan.imported
+        and all(getattr(plan, field) == getattr(plan_of_name, field) for field in SAME_WORK)
+        and variant in {other.name for other in plan.variants}
     )
 
 
@@ -169,13 +169,13 @@ def find_experiment(deviate: Path, name: str) -> Path:
     folder = experiments_folder(deviate) / name
     if NAME.fullmatch(name) and experiment_file(folder).exists():
         return folder
-    known = sorted(path.parent.name for path in experiments_folder(deviate).glob("*/experiment.json"))
-    near = difflib.get_close_matches(name, known, n=1)
-    told = f"did you mean {near[0]}? " if near else ""
+    names = sorted(path.parent.name for path in experiments_folder(deviate).glob("*/experiment.json"))
+    near = difflib.get_close_matches(name, names, n=1)
+    suggestion = f"did you mean {near[0]}? " if near else ""
     raise InputError(
         f"no experiment named {name!r} under {deviate}",
-        f"{told}known experiments: {', '.join(known)}"
-        if known
+        f"{suggestion}known experiments: {', '.join(names)}"
+        if names
         else "nothing is on record there: change to the folder of the project, or run one first: "
         "deviate run TRAIN.py --name NAME",
     )

@@ -23,9 +23,9 @@ def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
         main_loop: id of the loop whose steps count; one of a managed framework counts where it took fewer than two.
     """
     for loop in (main_loop, UNKNOWN_MAIN):
-        found = [pace for path in event_files(attempt) if (pace := _pace(path, loop)) is not None]
-        if found:
-            return max(found, key=lambda it: it.n_steps)
+        paces = [pace for path in event_files(attempt) if (pace := _pace(path, loop)) is not None]
+        if paces:
+            return max(paces, key=lambda pace: pace.n_steps)
     return None
 
 
@@ -55,9 +55,9 @@ def profile_of(run: Run) -> Profile | None:
     Raises:
         RecordError: the file is missing or damaged.
     """
-    kept = next((it for it in run.artifacts if it.kind == "profile"), None)
-    if kept is None:
+    artifact = next((artifact for artifact in run.artifacts if artifact.kind == "profile"), None)
+    if artifact is None:
         return None
-    fields = asdict(read_record(kept.path, "profile", ProfileFile))
+    fields = asdict(read_record(artifact.path, "profile", ProfileFile))
     kernels = tuple(KernelTime(name, int(n), seconds) for name, n, seconds in fields["kernels"])
     return Profile(**fields | {"replicate": run.replicate, "kernels": kernels})

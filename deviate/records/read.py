@@ -47,7 +47,14 @@ from deviate.records.layout import (
 )
 from deviate.records.manifest import damaged_sources, read_manifest
 from deviate.records.measure import Catalog, measure, process_warnings
-from deviate.records.merge_processes import artifacts, draws, environment, not_captured, told_by_all, told_by_one
+from deviate.records.merge_processes import (
+    artifacts,
+    draws,
+    environment,
+    first_process,
+    not_captured,
+    union_over_processes,
+)
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import read_plan
 from deviate.records.process_log import ProcessLog
@@ -74,15 +81,15 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
     plan = read_plan(folder)
     manifest = read_manifest(snapshot_folder(folder))
     catalog = Catalog(manifest, plan.selection if selection is None else selection)
-    found, unreadable = _specs(folder)
+    specs, unreadable = _specs(folder)
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
-        unreadable.append(f"the code that the report shows is damaged: {_named(damaged)} in the snapshot has changed")
+        unreadable.append(f"the code that the report shows is damaged: {_listing(damaged)} in the snapshot has changed")
     read = [
         (
             variant,
             *_read_runs(
-                folder, [it for it in found if it[1].variant == variant.name], variant, manifest.main_loop, catalog
+                folder, [run for run in specs if run[1].variant == variant.name], variant, manifest.main_loop, catalog
             ),
         )
         for variant in plan.variants
@@ -101,7 +108,7 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
     """Every run that has an attempt, with its spec, and sentences on those whose spec is damaged."""
-    found: list[tuple[Path, Spec]] = []
+    specs: list[tuple[Path, Spec]] = []
     damaged: list[str] = []
     for path in sorted(runs_folder(folder).glob("*/")):
         if not attempts(path):
@@ -114,8 +121,8 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
         if run_id(spec) != path.name:
             damaged.append(f"run {path.name} is damaged and left out (its spec is another run's); {_cure(folder)}")
             continue
-        found.append((path, spec))
-    return found, damaged
+        specs.append((path, spec))
+    return specs, damaged
 
 
 def _cure(experiment: Path) -> str:
@@ -135,8 +142,10 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
 def _that_stand(catalog: Catalog, runs: Sequence[Run]) -> tuple[SelectedMetric, ...]:
     """The metrics without mappings that were reported item by item: the items stand for them."""
     reported = {name for run in runs for name in run.series}
-    mappings = {it.metric.site for it in catalog.added if it.metric.label is not None} - {None}
-    return tuple(it for it in catalog.metrics if it.name in reported or it.metric.site not in mappings)
+    mappings = {selected.metric.site for selected in catalog.added if selected.metric.label is not None} - {None}
+    return tuple(
+        selected for selected in catalog.metrics if selected.name in reported or selected.metric.site not in mappings
+    )
 
 
 def _experiment(
@@ -157,7 +166,7 @@ def _experiment(
         command=redacted_words(plan.command),
         n_planned=variant.n_runs,
         metrics=metrics,
-        runs=tuple(sorted((_told(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
+        runs=tuple(sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
         folder=folder,
         created=plan.created,
         sources_hash=plan.sources_hash,
@@ -183,7 +192,7 @@ def _experiment(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     """A run that was found, by the attempt that counts.
 
     Attributes:
@@ -204,14 +213,14 @@ class _Found:
 
 def _read_runs(
     experiment: Path,
-    found: Sequence[tuple[Path, Spec]],
+    specs: Sequence[tuple[Path, Spec]],
     variant: VariantPlan,
     main_loop: int | None,
     catalog: Catalog,
 ) -> tuple[list[Run], list[str]]:
-    candidates: dict[int, list[_Found]] = {}
+    candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
-    for path, spec in found:
+    for path, spec in specs:
         if spec.replicate >= variant.n_runs:
             continue
         attempt, result, damaged = _attempt_that_counts(path)
@@ -221,37 +230,37 @@ def _read_runs(
             warnings.append(f"replicate {spec.replicate} was still running just now; read again when it has ended")
             continue
         started = result.started if result else claim.started if claim else 0.0
-        candidates.setdefault(spec.replicate, []).append(_Found(spec, attempt, result, started, damaged))
+        candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
     several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
     if several:
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
-    chosen = [max(those, key=lambda it: it.started) for those in candidates.values()]
+    chosen = [max(those, key=lambda run: run.started) for those in candidates.values()]
     warnings += [
-        f"replicate {it.spec.replicate} is damaged and left out: {_named(it.damaged)} in {it.run_id}/{it.attempt.name} "
-        f"is not what it was when the run ended; {_cure(experiment)}"
-        for it in chosen
-        if it.damaged
+        f"replicate {run.spec.replicate} is damaged and left out: {_listing(run.damaged)} in "
+        f"{run.run_id}/{run.attempt.name} is not what it was when the run ended; {_cure(experiment)}"
+        for run in chosen
+        if run.damaged
     ]
-    ended = [it for it in chosen if it.result is not None and not it.damaged]
-    unverifiable = [it.spec.replicate for it in ended if not _is_verifiable(it)]
+    ended = [run for run in chosen if run.result is not None and not run.damaged]
+    unverifiable = [run.spec.replicate for run in ended if not _is_verifiable(run)]
     if unverifiable:
         whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
         warnings.append(  # the same words for all experiments of an older version, which a report tells once
             f"{whose} not verifiable: an older deviate recorded them without digests, so that a change of their files "
             "cannot be found"
         )
-    warnings += missing_facts(it.attempt for it in chosen if not it.damaged)
-    runs = [_read_run(it, main_loop, catalog) for it in chosen]
+    warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
+    runs = [_read_run(run, main_loop, catalog) for run in chosen]
     return runs, warnings
 
 
-def _named(files: Sequence[str]) -> str:
+def _listing(files: Sequence[str]) -> str:
     more = len(files) - MOST_NAMED
     return ", ".join(files) if more <= 0 else f"{', '.join(files[:MOST_NAMED])} and {more} more"
 
 
-def _is_verifiable(found: _Found) -> bool:
-    return found.result is not None and is_verifiable(found.attempt, found.result)
+def _is_verifiable(run: _Candidate) -> bool:
+    return run.result is not None and is_verifiable(run.attempt, run.result)
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
@@ -267,20 +276,20 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...
     return numbered[-1], None, ()
 
 
-def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
-    if found.damaged:
-        return _damaged_run(found)
-    spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
+def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) -> Run:
+    if candidate.damaged:
+        return _damaged_run(candidate)
+    spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
     chain = continued(attempt)
     files, beyond = _event_files(chain)
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
-    kept = artifacts(logs, [part for _, part in files])
+    files_kept = artifacts(logs, [part for _, part in files])
     goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return Run(
-        id=found.run_id,
+        id=candidate.run_id,
         replicate=spec.replicate,
         variant=spec.variant,
         status=status,
@@ -290,7 +299,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         folder=attempt,
         series=measure(logs, attempt, attempts=numbers),
         seeds=dict(spec.seeds),
-        seed_events=told_by_all(logs, lambda log: log.seeds),
+        seed_events=union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
@@ -300,42 +309,42 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
             *beyond,
             *_warnings(logs),
             *several,
-            *_missing(kept),
+            *_missing(files_kept),
         ),
         controls=dict(spec.controls),
-        control_events=told_by_all(logs, lambda log: log.controls),
+        control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
-        drawn=told_by_all(logs, lambda log: log.drawn),
-        weights=told_by_one(logs, lambda log: log.weights),
-        evaluation=told_by_one(logs, lambda log: log.evaluation),
-        flips=told_by_one(logs, lambda log: log.flips),
-        operations=told_by_all(logs, lambda log: log.operations),
-        uncontrolled=told_by_all(logs, lambda log: log.uncontrolled),
+        drawn=union_over_processes(logs, lambda log: log.drawn),
+        weights=first_process(logs, lambda log: log.weights),
+        evaluation=first_process(logs, lambda log: log.evaluation),
+        flips=first_process(logs, lambda log: log.flips),
+        operations=union_over_processes(logs, lambda log: log.operations),
+        uncontrolled=union_over_processes(logs, lambda log: log.uncontrolled),
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
         attempt=attempt_number(attempt) or 1,
-        artifacts=kept,
-        not_captured=not_captured(spec, kept, logs) if status == "completed" else (),
+        artifacts=files_kept,
+        not_captured=not_captured(spec, files_kept, logs) if status == "completed" else (),
     )
 
 
-def _damaged_run(found: _Found) -> Run:
+def _damaged_run(candidate: _Candidate) -> Run:
     """A run of which nothing is shown but that it was there: any of its values may be another one than was recorded."""
-    spec = found.spec
+    spec = candidate.spec
     return Run(
-        id=found.run_id,
+        id=candidate.run_id,
         replicate=spec.replicate,
         variant=spec.variant,
         status="lost",
         exit_code=None,
-        started=found.started,
+        started=candidate.started,
         wall_time_s=0.0,
-        folder=found.attempt,
+        folder=candidate.attempt,
         series={},
         seeds=dict(spec.seeds),
-        reason=f"damaged: {_named(found.damaged)} is not what it was when the run ended",
+        reason=f"damaged: {_listing(candidate.damaged)} is not what it was when the run ended",
         controls=dict(spec.controls),
-        attempt=attempt_number(found.attempt) or 1,
+        attempt=attempt_number(candidate.attempt) or 1,
     )
 
 
@@ -345,29 +354,29 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
     A file that was not there when the attempt ended is left out; of one that has grown, all is read.
     """
     files: list[tuple[Path, Path]] = []
-    told: list[str] = []
+    sentences: list[str] = []
     for part in chain:
         try:
             result = read_result(part)
         except RecordError:  # of an attempt that another one goes on from, which has not ended
             result = None
-        covered = None if result is None or result.files is None else {it.name: it.size for it in result.files}
+        covered = None if result is None or result.files is None else {file.name: file.size for file in result.files}
         for path in event_files(part):
             if covered is not None and path.name not in covered:
-                told.append(f"{path.name} was not there when the run ended and is left out")
+                sentences.append(f"{path.name} was not there when the run ended and is left out")
                 continue
             if covered is not None and path.stat().st_size > covered[path.name]:
-                told.append(f"{path.name} has grown since the run ended: no digest covers what was added")
+                sentences.append(f"{path.name} has grown since the run ended: no digest covers what was added")
             files.append((path, part))
-    return files, told
+    return files, sentences
 
 
-def _told(run: Run, plan: Plan, catalog: Catalog) -> Run:
+def _as_reported(run: Run, plan: Plan, catalog: Catalog) -> Run:
     """A run as its outcome is told; times that are NaN were not known where the run was imported from."""
     if plan.imported:
         series = {
-            name: dataclasses.replace(it, times=()) if it.times and math.isnan(it.times[0]) else it
-            for name, it in run.series.items()
+            name: dataclasses.replace(series, times=()) if series.times and math.isnan(series.times[0]) else series
+            for name, series in run.series.items()
         }
         run = dataclasses.replace(run, series=series)
     return judged(run, catalog.metrics)
@@ -395,15 +404,15 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
-    warnings += [f"wrote outside its work copy: {path}" for path in told_by_all(logs, lambda log: log.writes)]
-    errors = told_by_all(logs, lambda log: log.errors)
+    warnings += [f"wrote outside its work copy: {path}" for path in union_over_processes(logs, lambda log: log.writes)]
+    errors = union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
 
 
-def _missing(kept: Sequence[Artifact]) -> list[str]:
-    gone = sum(not it.path.is_file() for it in kept)
-    return [f"{gone} of {len(kept)} files with captured outputs or weights are not there any more"] if gone else []
+def _missing(files: Sequence[Artifact]) -> list[str]:
+    gone = sum(not artifact.path.is_file() for artifact in files)
+    return [f"{gone} of {len(files)} files with captured outputs or weights are not there any more"] if gone else []
 
 
 def stderr_tail(path: Path) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ def stack(
             endless.append(replicate)
     if room is None:
         return "no run kept it"
-    found = room.stacked(form, common_kind(kinds))
-    return replace(found, notes=(*found.notes, _unbounded(endless))) if endless else found
+    stacked = room.stacked(form, common_kind(kinds))
+    return replace(stacked, notes=(*stacked.notes, _unbounded(endless))) if endless else stacked
 
 
 def _unbounded(replicates: Sequence[int]) -> str:
@@ -68,7 +68,7 @@ def _unbounded(replicates: Sequence[int]) -> str:
     return f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
 
 
-def taken(array: Array, order: Order) -> Array:
+def reorder(array: Array, order: Order) -> Array:
     """Rows of an array in an order."""
     return array if order is None else array[order]
 
@@ -79,7 +79,7 @@ def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> A
         return None
     if form.kind == "classes" and outputs.shape[form.class_axis] != form.n_columns:
         return None
-    rows = form.rows(taken(outputs, order))
+    rows = form.rows(reorder(outputs, order))
     if rows.shape != shape or (form.kind == "labels" and not is_whole(rows)):
         return None
     if form.kind == "labels":

@@ -84,7 +84,7 @@ def stored(shares: Sequence[Artifact]) -> Stored:
     Raises:
         RecordError: a file is damaged, or has no outputs.
     """
-    paths = [it.path for it in shares]
+    paths = [share.path for share in shares]
     names = [names_in(path) for path in paths]
     common = tuple(name for name in names[0] if all(name in its for its in names))
     if OUTPUTS not in common:

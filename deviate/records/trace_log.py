@@ -29,7 +29,7 @@ def read_file(path: Path, texts: "Texts") -> list[Trace]:
         RecordError: a newer deviate wrote it.
     """
     readers = [_Reader(path, texts)]
-    told = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
+    match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
     try:
         for event in _events(path, readers):
             if _begins(event) and readers[-1].is_begun:
@@ -37,7 +37,7 @@ def read_file(path: Path, texts: "Texts") -> list[Trace]:
             readers[-1].take(event)
     except OSError:
         readers[-1].n_damaged += 1
-    return [reader.trace(int(told[1], 16) if told else 0) for reader in readers if reader.is_begun]
+    return [reader.trace(int(match[1], 16) if match else 0) for reader in readers if reader.is_begun]
 
 
 def _begins(event: Any) -> bool:

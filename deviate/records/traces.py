@@ -28,12 +28,12 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     read = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
-    in_time = sorted(read, key=lambda it: (starts.get(it.pid, 0), it.pid))
-    first = {it.rank: it for it in reversed(in_time)}
-    others = [it for it in in_time if first[it.rank] is not it]
+    in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
+    first = {trace.rank: trace for trace in reversed(in_time)}
+    repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
-    found = [*first.values(), *(dataclasses.replace(it, rank=beyond + at) for at, it in enumerate(others))]
-    return tuple(sorted(found, key=lambda it: it.rank))
+    traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
+    return tuple(sorted(traces, key=lambda trace: trace.rank))
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
@@ -45,26 +45,26 @@ def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
     from deviate.records.stored_arrays import names_in, read_array
 
     ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
-    found: dict[tuple[int, int], npt.NDArray[Any]] = {}
+    arrays: dict[tuple[int, int], npt.NDArray[Any]] = {}
     for path in sorted(artifacts_folder(attempt).glob("kept-*-*.npz")):
-        told = re.fullmatch(r"kept-([0-9a-f]+)-\d+\.npz", path.name)
-        rank = ranks.get(int(told[1], 16)) if told else None
+        match = re.fullmatch(r"kept-([0-9a-f]+)-\d+\.npz", path.name)
+        rank = ranks.get(int(match[1], 16)) if match else None
         if rank is None:
             continue
         try:
             steps = {
                 name: int(name.removeprefix("step-")) for name in names_in(path) if re.fullmatch(r"step-\d+", name)
             }
-            found |= {(rank, step): read_array(path, name) for name, step in steps.items()}
+            arrays |= {(rank, step): read_array(path, name) for name, step in steps.items()}
         except RecordError:
             continue
-    return found
+    return arrays
 
 
 def _starts(attempt: Path) -> dict[int, int]:
     """Processes to the microsecond at which they started, as their event files are called."""
-    found: dict[int, int] = {}
+    starts: dict[int, int] = {}
     for path in event_files(attempt):
-        if told := re.match(r"events-(\d+)-([0-9a-f]+)", path.name):
-            found.setdefault(int(told[1]), int(told[2], 16))
-    return found
+        if match := re.match(r"events-(\d+)-([0-9a-f]+)", path.name):
+            starts.setdefault(int(match[1]), int(match[2], 16))
+    return starts

@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from deviate.model import Artifact, Flip, Weights
-from deviate.records.merge_processes import artifacts, draws, environment, that_counts, told_by_all, told_by_one
+from deviate.records.merge_processes import (
+    artifacts,
+    draws,
+    environment,
+    first_process,
+    main_process,
+    union_over_processes,
+)
 from deviate.records.process_log import Points, ProcessLog
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
@@ -36,38 +43,38 @@ def log(
 
 def test_the_lowest_rank_counts_then_the_process_that_reported_most_then_the_first() -> None:
     launcher, second, first = log(1, n_values=9), log(2, rank=1, n_values=5), log(3, rank=0)
-    assert that_counts([launcher, second, first]) is first
-    assert that_counts([log(1), launcher, log(2, n_values=3)]) is launcher
+    assert main_process([launcher, second, first]) is first
+    assert main_process([log(1), launcher, log(2, n_values=3)]) is launcher
     early = log(7, started=1.0)
-    assert that_counts([log(5, started=2.0), early]) is early
-    assert that_counts([]) is None
+    assert main_process([log(5, started=2.0), early]) is early
+    assert main_process([]) is None
 
 
 def test_weights_are_those_of_the_lowest_rank_that_has_them() -> None:
     logs = [log(4, rank=2, weights=(OTHER,)), log(3, rank=1, weights=(FINAL,)), log(2, rank=0), log(1)]
-    assert told_by_one(logs, lambda it: it.weights) == (FINAL,)
+    assert first_process(logs, lambda it: it.weights) == (FINAL,)
 
 
 def test_without_ranks_weights_are_those_of_the_process_that_has_them() -> None:
     trainer, worker, launcher = log(2, weights=(FINAL,)), log(3), log(1)
-    assert told_by_one([launcher, trainer, worker], lambda it: it.weights) == (FINAL,)
+    assert first_process([launcher, trainer, worker], lambda it: it.weights) == (FINAL,)
 
 
 def test_processes_without_a_rank_tell_all_in_the_order_in_which_they_were_started() -> None:
     late, early = log(9, started=1.0, weights=(OTHER,)), log(8, started=2.0, weights=(FINAL, FINAL))
-    assert told_by_one([late, early], lambda it: it.weights) == (FINAL, OTHER)
-    assert told_by_one([early, log(10, weights=(FINAL,))], lambda it: it.weights) == (FINAL,)
+    assert first_process([late, early], lambda it: it.weights) == (FINAL, OTHER)
+    assert first_process([early, log(10, weights=(FINAL,))], lambda it: it.weights) == (FINAL,)
 
 
 def test_what_happened_in_any_process_is_told_once() -> None:
     logs = [log(2, rank=1, operations=("put_", "histc")), log(1, rank=0, operations=("put_",))]
-    assert told_by_all(logs, lambda it: it.operations) == ("put_", "histc")
+    assert union_over_processes(logs, lambda it: it.operations) == ("put_", "histc")
 
 
 def test_flips_of_equal_numbers_in_two_places_are_two() -> None:
     flips = [Flip("torch", "w", (0, 0), 0.5, 0.6), Flip("torch", "w", (0, 1), 0.5, 0.6)]
     it = ProcessLog(flips=flips)
-    assert told_by_one([it], lambda it: it.flips) == tuple(flips)
+    assert first_process([it], lambda it: it.flips) == tuple(flips)
 
 
 def test_draws_are_those_of_all_processes_in_the_order_of_the_streams() -> None:

@@ -71,7 +71,7 @@ def assemble(
         )
     names = [name for runs in read.values() for run in runs for name in run.points]
     tasks = _tasks(list(dict.fromkeys(names))) if has_tasks else ()
-    told = tuple(_told(table, roles, path, kind or _kind(roles), read))
+    notes = tuple(_notes(table, roles, path, kind or _kind(roles), read))
     return tuple(
         Imported(
             name=name or path.stem,
@@ -79,7 +79,7 @@ def assemble(
             sources=(path,),
             runs=tuple(_imported(run, table, roles) for run in runs),
             tasks=tasks,
-            notes=told,
+            notes=notes,
         )
         for name, runs in read.items()
     )
@@ -103,30 +103,30 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
 def _without(roles: Roles, chosen: Sequence[str]) -> Roles:
     return replace(
         roles,
-        values=tuple(it for it in roles.values if it not in chosen) or roles.values,
-        settings=tuple(it for it in roles.settings if it not in chosen),
-        left=tuple(it for it in roles.left if it not in chosen),
+        values=tuple(name for name in roles.values if name not in chosen) or roles.values,
+        settings=tuple(name for name in roles.settings if name not in chosen),
+        left=tuple(name for name in roles.left if name not in chosen),
     )
 
 
 def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
     """Rows by experiment, whose name leaves out what is the same in all of them."""
-    telling = [it for it in roles.experiment if len(set(table.columns[it])) > 1] or roles.experiment[:1]
-    named = [(f"{it}=" if is_numeric(table.columns[it]) else "", table.columns[it]) for it in telling]
+    telling = [name for name in roles.experiment if len(set(table.columns[name])) > 1] or roles.experiment[:1]
+    columns = [(f"{name}=" if is_numeric(table.columns[name]) else "", table.columns[name]) for name in telling]
     groups: dict[str, list[int]] = {}
     for row in range(table.n_rows):
-        groups.setdefault("-".join(begin + (column[row] or "none") for begin, column in named), []).append(row)
+        groups.setdefault("-".join(begin + (column[row] or "none") for begin, column in columns), []).append(row)
     return groups
 
 
 def _is_unique(table: Table, roles: Roles) -> bool:
     """Whether no two rows measure the same; parts of a row may stand in several lines, as Lightning writes them."""
-    keys = [table.columns[it] for it in keys_of(roles)]
+    keys = [table.columns[column] for column in keys_of(roles)]
     seen: set[tuple[str, ...]] = set()
     for row in range(table.n_rows):
         for value in roles.values:
             if table.columns[value][row]:
-                key = (value, *(it[row] for it in keys))
+                key = (value, *(key[row] for key in keys))
                 if key in seen:
                     return False
                 seen.add(key)
@@ -134,7 +134,7 @@ def _is_unique(table: Table, roles: Roles) -> bool:
 
 
 def _ambiguous(table: Table, roles: Roles, path: Path) -> InputError:
-    cell = next(it for it in table.columns[roles.run or ""] if table.columns[roles.run or ""].count(it) > 1)
+    cell = next(cell for cell in table.columns[roles.run or ""] if table.columns[roles.run or ""].count(cell) > 1)
     return InputError(
         f"{path}: several rows hold {roles.values[0]} of {roles.run} {cell}"
         + (f" at the same {roles.step}" if roles.step else "")
@@ -174,7 +174,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         for name in roles.values:
             value = number(columns[name][row]) if columns[name][row] else None
             if value is not None:
-                measured = ": ".join(it for it in (task, part + (metric or name)) if it)
+                measured = ": ".join(word for word in (task, part + (metric or name)) if word)
                 run.points.setdefault(measured, []).append((step, value))
     return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
 
@@ -200,16 +200,16 @@ def _step(cell: str) -> int | None:
 
 def _status(cell: str, before: Status) -> Status:
     text = cell.lower().replace(" ", "_").replace("-", "_")
-    known: dict[str, Status] = {it: it for it in get_args(Status)}
-    return known.get(text) or STATUS_WORDS.get(text) or before
+    statuses: dict[str, Status] = {status: status for status in get_args(Status)}
+    return statuses.get(text) or STATUS_WORDS.get(text) or before
 
 
 def _imported(run: _Run, table: Table, roles: Roles) -> ImportedRun:
     series = {
-        name: Series(tuple(it[0] for it in points), tuple(it[1] for it in points))
+        name: Series(tuple(name[0] for name in points), tuple(name[1] for name in points))
         for name, points in run.points.items()
     }
-    settings = {it: table.columns[it][0] for it in roles.settings}
+    settings = {name: table.columns[name][0] for name in roles.settings}
     return ImportedRun(run.label, series, run.status, environment=settings, seeds=run.seeds)
 
 
@@ -218,7 +218,9 @@ def _tasks(names: Sequence[str]) -> tuple[str, ...]:
     by_measure: dict[str, list[str]] = {}
     for name in names:
         by_measure.setdefault(name.rpartition(": ")[2], []).append(name)
-    best = max(by_measure, key=lambda it: (len(by_measure[it]), direction_of(words(it)) is not None), default="")
+    best = max(
+        by_measure, key=lambda measure: (len(by_measure[measure]), direction_of(words(measure)) is not None), default=""
+    )
     return tuple(by_measure.get(best, ()))
 
 
@@ -226,14 +228,16 @@ def _melted(table: Table) -> tuple[Table, str] | None:
     """Columns that are runs, put under one another; None where columns are metrics."""
     if not table.has_header:
         return None
-    steps = [it for it in table.columns if word(it) in {"step", "epoch", "iteration", "iter", "global_step", "round"}]
+    steps = [
+        name for name in table.columns if word(name) in {"step", "epoch", "iteration", "iter", "global_step", "round"}
+    ]
     step = steps[0] if steps else None
-    others = [it for it in table.columns if it != step and any(table.columns[it])]
-    found = {name: it for name in others if (it := WANDB_COLUMN.fullmatch(name))}
-    if step and found and len(found) >= len(others) - 1 and any(it[3] for it in found.values()):
-        kept = {name: (it[1], it[2]) for name, it in found.items() if not it[3]}
-        return _put_under(table, step, kept), "a chart exported from W&B: a column per run"
-    runs = repeated([it for it in others if not re.fullmatch(r"column 1|index", it)])
+    names = [name for name in table.columns if name != step and any(table.columns[name])]
+    matches = {name: match for name in names if (match := WANDB_COLUMN.fullmatch(name))}
+    if step and matches and len(matches) >= len(names) - 1 and any(match[3] for match in matches.values()):
+        parts = {name: (match[1], match[2]) for name, match in matches.items() if not match[3]}
+        return _put_under(table, step, parts), "a chart exported from W&B: a column per run"
+    runs = repeated([name for name in names if not re.fullmatch(r"column 1|index", name)])
     if runs is None:
         return None
     return _put_under(table, step, {name: (name, metric) for name, metric in runs.items()}), "a column per run"
@@ -259,7 +263,7 @@ def _kind(roles: Roles) -> str:
     return "a row per step" if roles.step else "wide" if len(roles.values) > 1 else "a row per run"
 
 
-def _told(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, list[_Run]]) -> Iterator[str]:
+def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, list[_Run]]) -> Iterator[str]:
     """What was guessed, in one sentence; and what was left out."""
     n_runs = sum(map(len, read.values()))
     parts = [
@@ -280,7 +284,7 @@ def _told(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, lis
     if roles.left:
         yield f"{path.name}: not used: {_listed(roles.left)}"
     if roles.settings:
-        settings = [f"{it} {table.columns[it][0]}" for it in roles.settings]
+        settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
         yield f"{path.name}: the same in all rows, so taken for settings: {_listed(settings)}"
     if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
         yield f"{path.name}: {roles.step} begins anew: each time a new run begins"
@@ -292,7 +296,7 @@ def _told(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, lis
 
 
 def _values(read: dict[str, list[_Run]]) -> Iterator[float]:
-    points = (it for runs in read.values() for run in runs for it in run.points.values())
+    points = (points for runs in read.values() for run in runs for points in run.points.values())
     return (value for _, value in itertools.chain.from_iterable(points))
 
 

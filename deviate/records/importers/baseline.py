@@ -115,8 +115,10 @@ def baseline_text(baseline: Baseline) -> str:
     lines = [f" {_json(name)}: {_json(value)}" for name, value in facts.items()]
     environment = sorted(baseline.environment.items())
     lines.append(f' "environment": {_lines((f"{_json(name)}: {_json(text)}" for name, text in environment), "{}", 2)}')
-    lines.append(f' "metrics": {_lines((f"{_json(name)}: {_json(it)}" for name, it in metrics.items()), "{}", 2)}')
-    runs = sorted(baseline.runs, key=lambda it: it.replicate)
+    lines.append(
+        f' "metrics": {_lines((f"{_json(name)}: {_json(entry)}" for name, entry in metrics.items()), "{}", 2)}'
+    )
+    runs = sorted(baseline.runs, key=lambda run: run.replicate)
     lines.append(f' "runs": {_lines(map(_run_text, runs), "[]", 2)}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -151,19 +153,21 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
     Raises:
         InputError: it is damaged, or a newer deviate wrote it.
     """
-    found = load_baseline(path)
-    where = f" at commit {found.commit[:12]}{', with changes' if found.is_dirty else ''}" if found.commit else ""
-    made = " ".join(filter(None, (found.date and f"of {found.date}", f"by deviate {found.deviate}")))
+    baseline = load_baseline(path)
+    where = (
+        f" at commit {baseline.commit[:12]}{', with changes' if baseline.is_dirty else ''}" if baseline.commit else ""
+    )
+    provenance = " ".join(filter(None, (baseline.date and f"of {baseline.date}", f"by deviate {baseline.deviate}")))
     return (
         Imported(
-            name=f"{found.name}-baseline",
+            name=f"{baseline.name}-baseline",
             form="baseline",
             sources=(path,),
-            runs=tuple(_imported(run, found) for run in found.runs),
-            notes=(f"{path.name}: the scores of {len(found.runs)} runs of {found.name}{where}, {made}",),
-            selected=found.metrics,
-            streams=found.streams,
-            scores=found.scores,
+            runs=tuple(_imported(run, baseline) for run in baseline.runs),
+            notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {baseline.name}{where}, {provenance}",),
+            selected=baseline.metrics,
+            streams=baseline.streams,
+            scores=baseline.scores,
         ),
     )
 
@@ -203,14 +207,16 @@ def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMet
     )
 
 
-def _imported(run: BaselineRun, found: Baseline) -> ImportedRun:
-    aggregates: Sequence[tuple[str, str]] = [(it.name, it.aggregate) for it in found.metrics if it.name in run.scores]
+def _imported(run: BaselineRun, baseline: Baseline) -> ImportedRun:
+    aggregates: Sequence[tuple[str, str]] = [
+        (metric.name, metric.aggregate) for metric in baseline.metrics if metric.name in run.scores
+    ]
     return ImportedRun(
         label=f"replicate {run.replicate}",
         # A score is its own last, best and mean; as the value at a step it has to stand at that step.
         series={name: Series((_step(aggregate),), (run.scores[name],)) for name, aggregate in aggregates},
         status=run.status,
-        environment=dict(found.environment),
+        environment=dict(baseline.environment),
         seeds=dict(run.seeds),
     )
 

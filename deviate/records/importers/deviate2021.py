@@ -52,16 +52,16 @@ def is_summary(path: Path) -> bool:
 
 def _claims(path: Path) -> bool:
     if path.is_dir():
-        return any(_is_log(it) for it in _logs(path)[:1])
+        return any(_is_log(log) for log in _logs(path)[:1])
     return _is_log(path) or is_summary(path)
 
 
 def _logs(folder: Path) -> list[Path]:
     """Logs of the runs in the numbered folders of an experiment, those of the training where there are any."""
     for name in ("DLVarLog.csv", "DLVarLogNoLoop.csv"):
-        found = [it for it in folder.glob(f"*/{name}") if it.parent.name.isdecimal()]
-        if found:
-            return sorted(found, key=lambda path: int(path.parent.name))
+        logs = [log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()]
+        if logs:
+            return sorted(logs, key=lambda path: int(path.parent.name))
     return []
 
 
@@ -90,8 +90,8 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     )
     runs = tuple(
         dataclasses.replace(run, label=f"run {log.parent.name}" if log.stem.startswith(ONCE) else run.label)
-        for log, it in zip(logs, read, strict=True)
-        for run in it.runs
+        for log, table in zip(logs, read, strict=True)
+        for run in table.runs
     )
     name = path.absolute().name if path.is_dir() else path.stem
     return (Imported(name, "deviate2021", tuple(logs), runs, notes=notes),)
@@ -125,7 +125,7 @@ def relabel(path: Path) -> str:
     is_analysis = figures is ANALYSIS
     for note in _notes(is_analysis=is_analysis):
         buffer.write(f"# {note}\n")
-    writer.writerow(["metric", "iteration", *(RIGHT.get(it, it) for it in figures)])
+    writer.writerow(["metric", "iteration", *(RIGHT.get(figure, figure) for figure in figures)])
     for at, metric in enumerate(metrics):
         for row in rows[2:]:
             cells = row[1 + at * width : 1 + (at + 1) * width]

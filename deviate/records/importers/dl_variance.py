@@ -41,11 +41,13 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
     columns = dict(table.columns)
     columns["random_seed"] = [SEEDS.get(cell, cell) for cell in columns.get("random_seed", [""] * table.n_rows)]
     roles = Roles(
-        values=tuple(it for it in METRICS if it in columns),
-        experiment=tuple(it for it in SET if it in columns),
+        values=tuple(name for name in METRICS if name in columns),
+        experiment=tuple(name for name in SET if name in columns),
         run="try",
-        left=tuple(it for it in columns if it not in {*SET, *METRICS, "try"}),
+        left=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
     )
-    found = assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles)
+    experiments = assemble(
+        dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles
+    )
     note = "convergent is the seconds until the epoch that the selection criterion chose, convergent_epoch its number"
-    return tuple(dataclasses.replace(it, notes=(*it.notes, note)) for it in found)
+    return tuple(dataclasses.replace(experiment, notes=(*experiment.notes, note)) for experiment in experiments)

@@ -36,15 +36,15 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
         return _of_report(document, path)
     if isinstance(document, dict):
-        held = [it for it in document.values() if _is_records(it)]
+        held = [entry for entry in document.values() if _is_records(entry)]
         document = held[0] if len(held) == 1 else document
     if _is_records(document):
         return assemble(_records(document), path, "json", kind="records")
-    if isinstance(document, list) and document and all(_is_score(it) for it in document):
-        columns = {"value": [_cell(it) for it in document]}
+    if isinstance(document, list) and document and all(_is_score(entry) for entry in document):
+        columns = {"value": [_cell(entry) for entry in document]}
         return assemble(Table(columns, len(document), has_header=False), path, "json", kind="a list of scores")
-    if isinstance(document, dict) and (found := _of_mapping(document, path)):
-        return found
+    if isinstance(document, dict) and (experiments := _of_mapping(document, path)):
+        return experiments
     raise InputError(f"{path} holds no scores in a form that is known", f"write {FORMS}")
 
 
@@ -60,7 +60,7 @@ def _parsed(text: str) -> Any:
 
 
 def _is_records(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(it, dict) for it in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _is_score(value: object) -> bool:
@@ -70,7 +70,7 @@ def _is_score(value: object) -> bool:
 
 
 def _is_scores(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_score(it) for it in value)
+    return isinstance(value, list) and bool(value) and all(_is_score(item) for item in value)
 
 
 def _cell(value: object) -> str:
@@ -83,7 +83,7 @@ def _cell(value: object) -> str:
 def _records(records: Sequence[Mapping[str, Any]]) -> Table:
     flat = [_flat(record) for record in records]
     names = list(dict.fromkeys(itertools.chain.from_iterable(flat)))
-    return Table({name: [it.get(name, "") for it in flat] for name in names}, len(flat))
+    return Table({name: [row.get(name, "") for row in flat] for name in names}, len(flat))
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, str]:
@@ -107,14 +107,14 @@ def _of_mapping(document: dict[str, Any], path: Path) -> Shape | None:
     if by_experiment:
         return tuple(
             Imported(name, "json", (path,), each.runs, notes=(f"{path.name}: {name}: lists by metric", *each.notes))
-            for name, it in by_experiment.items()
+            for name, runs in by_experiment.items()
             for each in assemble(
-                _side_by_side({metric: scores for metric, scores in it.items() if _is_scores(scores)}), path, "json"
+                _side_by_side({metric: scores for metric, scores in runs.items() if _is_scores(scores)}), path, "json"
             )
         )
     by_run = {name: it for name, it in inner.items() if any(_is_score(value) for value in it.values())}
     if by_run:
-        return assemble(_records([{"run": name, **it} for name, it in by_run.items()]), path, "json", kind="by run")
+        return assemble(_records([{"run": name, **run} for name, run in by_run.items()]), path, "json", kind="by run")
     flat = {name: it for name, it in document.items() if _is_score(it)}
     return assemble(_records([flat]), path, "json", kind="one run") if flat else None
 
@@ -128,20 +128,20 @@ def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
 def _of_report(document: dict[str, Any], path: Path) -> Shape:
     """Scores and outcomes of our own report; measurements by step are not in it."""
     try:
-        several = len({it["name"] for it in document["experiments"]}) < len(document["experiments"])
+        several = len({entry["name"] for entry in document["experiments"]}) < len(document["experiments"])
         return tuple(
             Imported(
-                name=f"{it['name']}-{it['variant']}" if several else str(it["name"]),
+                name=f"{entry['name']}-{entry['variant']}" if several else str(entry["name"]),
                 form="json",
                 sources=(path,),
-                runs=_reported(it["runs"], it["metrics"]),
-                tasks=tuple(map(str, it.get("tasks", []))),
+                runs=_reported(entry["runs"], entry["metrics"]),
+                tasks=tuple(map(str, entry.get("tasks", []))),
                 notes=(
-                    f"{path.name}: a report of deviate: the scores of {len(it['runs'])} runs, without their curves",
+                    f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without their curves",
                 ),
-                manners=_manners(it["metrics"]),
+                manners=_manners(entry["metrics"]),
             )
-            for it in document["experiments"]
+            for entry in document["experiments"]
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it anew with --json") from error
@@ -150,9 +150,9 @@ def _of_report(document: dict[str, Any], path: Path) -> Shape:
 def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:
     """What the report says of its metrics, which the user may have said otherwise than their names do."""
     return {
-        str(it["metric"]): (it["role"], it["direction"])
-        for it in metrics
-        if it.get("role") in get_args(Role) and it.get("direction", "") in {*get_args(Direction), None}
+        str(metric["metric"]): (metric["role"], metric["direction"])
+        for metric in metrics
+        if metric.get("role") in get_args(Role) and metric.get("direction", "") in {*get_args(Direction), None}
     }
 
 
@@ -162,12 +162,12 @@ def _reported(runs: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, 
         for score in metric["scores"]:
             its = scores.setdefault(score["replicate"], {})
             its[str(metric["metric"])] = Series((None,), (float(score["score"]),))
-    known: dict[str, Status] = {it: it for it in get_args(Status)}
+    statuses: dict[str, Status] = {status: status for status in get_args(Status)}
     return tuple(
         ImportedRun(
             label=f"replicate {run['replicate']}",
             series=scores.get(run["replicate"], {}),
-            status=known.get(run["status"], "completed"),
+            status=statuses.get(run["status"], "completed"),
             started=float(run.get("started", 0.0)),
             wall_time_s=float(run.get("wall_time_s", 0.0)),
             environment={str(name): str(value) for name, value in run.get("environment", {}).items()},

@@ -20,7 +20,7 @@ SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
 
 def _claims(path: Path) -> bool:
     if path.is_dir():
-        return any(_is_log(it) for it in _logs(path)[:1])
+        return any(_is_log(log) for log in _logs(path)[:1])
     return path.name == METRICS and _is_log(path)
 
 
@@ -33,8 +33,8 @@ def _logs(folder: Path) -> list[Path]:
     """The log of a run, or those of all versions below a folder."""
     if (folder / METRICS).is_file():
         return [folder / METRICS]
-    found = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
-    return sorted(found, key=lambda path: (path.parts[:-2], _version(path), path))
+    logs = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
+    return sorted(logs, key=lambda path: (path.parts[:-2], _version(path), path))
 
 
 def _version(path: Path) -> int:
@@ -48,12 +48,19 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
     logs = _logs(path) if path.is_dir() else [path]
     if not logs:
         raise InputError(f"{path} holds no {METRICS}", "name the folder that the CSVLogger wrote to")
-    read = [(log, it) for log in logs for it in assemble(read_table(log), log, "lightning", kind="Lightning")]
+    read = [
+        (log, experiment)
+        for log in logs
+        for experiment in assemble(read_table(log), log, "lightning", kind="Lightning")
+    ]
     runs = tuple(
-        dataclasses.replace(run, label=log.parent.name if len(it.runs) == 1 else f"{log.parent.name} {run.label}",
-                            environment=_settings(log.parent))
-        for log, it in read
-        for run in it.runs
+        dataclasses.replace(
+            run,
+            label=log.parent.name if len(experiment.runs) == 1 else f"{log.parent.name} {run.label}",
+            environment=_settings(log.parent),
+        )
+        for log, experiment in read
+        for run in experiment.runs
     )  # fmt: skip
     notes = [*read[0][1].notes, *([f"each of the {len(logs)} folders is a run"] if len(logs) > 1 else [])]
     folder = path if path.is_dir() else path.parent
@@ -63,5 +70,5 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
 
 def _settings(folder: Path) -> dict[str, str]:
     """The plain ones of `hparams.yaml`, without secrets."""
-    found = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
-    return redacted_variables({it[1]: it[2] for it in found if it})
+    matches = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
+    return redacted_variables({match[1]: match[2] for match in matches if match})

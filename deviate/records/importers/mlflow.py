@@ -46,12 +46,16 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     else:
         groups = read_database(path / DATABASE if path.is_dir() else path)
     deleted = [group.name for group in groups if group.is_deleted]
-    kept = [it for group in groups if not group.is_deleted and (it := _experiment(group, path, deleted)) is not None]
-    if not kept:
+    experiments = [
+        experiment
+        for group in groups
+        if not group.is_deleted and (experiment := _experiment(group, path, deleted)) is not None
+    ]
+    if not experiments:
         raise InputError(
             f"{path} holds no runs of MLflow with metrics", "name the folder mlruns, or the file mlflow.db"
         )
-    return tuple(kept)
+    return tuple(experiments)
 
 
 def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
@@ -80,21 +84,21 @@ def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | 
                 seeds,
             )
         )
-    told = (*_notes(group, kept, deleted), *notes)
-    return Imported(group.name, "mlflow", (path,), tuple(runs), notes=told)
+    all_notes = (*_notes(group, kept, deleted), *notes)
+    return Imported(group.name, "mlflow", (path,), tuple(runs), notes=all_notes)
 
 
-def _notes(group: Group, kept: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
-    open_ended = [run.name or run.id for run in kept if run.state not in STATUS]
+def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
+    open_ended = [run.name or run.id for run in runs if run.state not in STATUS]
     if open_ended:
         yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
-    for run in kept:
+    for run in runs:
         if run.torn:
             yield f"{run.name or run.id}: the last line of {named(run.torn)} is not whole, left out"
     removed = [run.name or run.id for run in group.runs if run.is_deleted]
     if removed:
         yield f"{named(removed)}: deleted in MLflow, left out"
-    parents = [run.name or run.id for run in group.runs if run not in kept and not run.is_deleted]
+    parents = [run.name or run.id for run in group.runs if run not in runs and not run.is_deleted]
     if parents:
         yield f"{named(parents)}: parent of other runs without metrics of its own, left out"
     if deleted:

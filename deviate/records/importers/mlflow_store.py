@@ -60,7 +60,7 @@ def is_folders(path: Path) -> bool:
     """Whether a folder is a store, an experiment of one, or a run of one."""
     if (path / META).is_file():
         return (path / "metrics").is_dir() or (path / "params").is_dir() or "experiment_id" in _first_lines(path / META)
-    return any("experiment_id" in _first_lines(it) for it in path.glob(f"*/{META}"))
+    return any("experiment_id" in _first_lines(meta) for meta in path.glob(f"*/{META}"))
 
 
 def is_database(path: Path) -> bool:
@@ -95,10 +95,10 @@ def read_folders(path: Path) -> list[Group]:
     """
     try:
         if not (path / META).is_file():
-            folders = sorted(it.parent for it in path.glob(f"*/{META}"))
-            return [_experiment(folder, sorted(it.parent for it in folder.glob(f"*/{META}"))) for folder in folders]
+            folders = sorted(meta.parent for meta in path.glob(f"*/{META}"))
+            return [_experiment(folder, sorted(meta.parent for meta in folder.glob(f"*/{META}"))) for folder in folders]
         if not _is_run(path):
-            return [_experiment(path, sorted(it.parent for it in path.glob(f"*/{META}")))]
+            return [_experiment(path, sorted(meta.parent for meta in path.glob(f"*/{META}")))]
         return [_experiment(path.parent, [path])]
     except OSError as error:
         raise InputError(f"reading {error.filename or path}: {error.strerror or error}") from error
@@ -113,7 +113,7 @@ def _experiment(folder: Path, runs: list[Path]) -> Group:
     return Group(
         meta.get("name") or folder.resolve().name,
         meta.get("lifecycle_stage") == "deleted",
-        [_run(it) for it in runs if _is_run(it)],  # models are logged beside the runs since MLflow 3
+        [_run(run) for run in runs if _is_run(run)],  # models are logged beside the runs since MLflow 3
     )
 
 
@@ -165,21 +165,21 @@ def _seconds(milliseconds: object) -> float:
 
 def _meta(path: Path) -> dict[str, str]:
     """The flat YAML of MLflow: plain, 'single' and "double" quoted texts, which may go on in indented lines."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     last = ""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if match := KEY.match(line):
             last = match[1]
-            found[last] = match[2] or ""
-        elif last and found[last].endswith("\\"):  # within "…" a line that is broken before a blank
+            fields[last] = match[2] or ""
+        elif last and fields[last].endswith("\\"):  # within "…" a line that is broken before a blank
             more = line.strip()
-            found[last] = found[last][:-1] + (more[1:] if more.startswith("\\ ") else more)
+            fields[last] = fields[last][:-1] + (more[1:] if more.startswith("\\ ") else more)
         elif last and line[:1] in {" ", ""}:
-            joint = "" if found[last].endswith("\n") else " "
-            found[last] += joint + line.strip() if line.strip() else "\n"
-    if not found:
+            joint = "" if fields[last].endswith("\n") else " "
+            fields[last] += joint + line.strip() if line.strip() else "\n"
+    if not fields:
         raise InputError(f"{path} is damaged: it tells nothing", CURE)
-    return {name: _plain(value.strip()) for name, value in found.items()}
+    return {name: _plain(value.strip()) for name, value in fields.items()}
 
 
 def _plain(value: str) -> str:
@@ -190,8 +190,8 @@ def _plain(value: str) -> str:
     return "" if value in {"null", "~"} else value
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1]
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1]
     if code[0] in "xuU" and len(code) > 1:
         return chr(int(code[1:], 16))
     return {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "b": "\b"}.get(code, code)

@@ -95,42 +95,46 @@ def roles_of(table: Table, place: str) -> Roles:
     texts = [name for name in columns if name not in numeric and any(columns[name])]
     taken: list[str] = []
 
-    def take(found: Iterable[str]) -> str | None:
-        name = next((it for it in found if it not in taken), None)
+    def take(names: Iterable[str]) -> str | None:
+        name = next((name for name in names if name not in taken), None)
         taken.extend([name] if name is not None else [])
         return name
 
-    metric = take(it for it in texts if by_word[it] in METRIC)
-    task = take(it for it in columns if by_word[it] in TASK and _can_name(columns[it], has_numbers=it in numeric))
-    experiment = [it for it in texts if by_word[it] in EXPERIMENT and it not in taken]
+    metric = take(name for name in texts if by_word[name] in METRIC)
+    task = take(
+        name for name in columns if by_word[name] in TASK and _can_name(columns[name], has_numbers=name in numeric)
+    )
+    experiment = [name for name in texts if by_word[name] in EXPERIMENT and name not in taken]
     taken += experiment
-    run = take(it for it in _by_rank(columns, by_word, RUN) if it in texts or is_integral(columns[it]))
-    status = take(it for it in texts if by_word[it] in STATUS)
-    split = take(it for it in texts if by_word[it] in SPLIT)
+    run = take(name for name in _by_rank(columns, by_word, RUN) if name in texts or is_integral(columns[name]))
+    status = take(name for name in texts if by_word[name] in STATUS)
+    split = take(name for name in texts if by_word[name] in SPLIT)
     step = _step(columns, by_word, taken, numeric)
     taken += [step] if step else []
     rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
     if metric is None and len(rest) == 1 and by_word[rest[0]] in VALUE:
-        metric = take(it for it in texts if by_word[it] in AMBIGUOUS)
+        metric = take(name for name in texts if by_word[name] in AMBIGUOUS)
     elif not experiment and run is None:
-        experiment = [it for it in [take(it for it in texts if by_word[it] in AMBIGUOUS)] if it]
+        experiment = [name for name in [take(name for name in texts if by_word[name] in AMBIGUOUS)] if name]
     values: tuple[str, ...]
     if metric is not None:
-        values = tuple(it for it in rest if by_word[it] in VALUE)[:1] or tuple(rest[:1])
+        values = tuple(name for name in rest if by_word[name] in VALUE)[:1] or tuple(rest[:1])
     else:
-        counters = {it for it in rest if by_word[it] in STEP | WALL}
-        values = tuple(it for it in rest if it not in counters)
-    settings = tuple(it for it in values if metric is None and _is_setting(it, columns[it]))
-    values = tuple(it for it in values if it not in settings) or values
+        counters = {name for name in rest if by_word[name] in STEP | WALL}
+        values = tuple(name for name in rest if name not in counters)
+    settings = tuple(name for name in values if metric is None and _is_setting(name, columns[name]))
+    values = tuple(name for name in values if name not in settings) or values
     if not values:
-        told = ", ".join(map(repr, list(columns)[:8]))
-        raise InputError(f"{place}: no column holds scores; its columns are {told}", _cure(columns))
+        listing = ", ".join(map(repr, list(columns)[:8]))
+        raise InputError(f"{place}: no column holds scores; its columns are {listing}", _cure(columns))
     _refuse_summaries(by_word, values, place, is_over_runs=run is None and step is None)
-    named = [it for it in experiment if len(set(columns[it])) < table.n_rows]
-    experiment = named or experiment  # what has another name in each row names runs, where something else is there
-    experiment += [it for it in texts if it not in taken and 1 < len(set(columns[it])) <= table.n_rows / 2]
+    repeated_names = [name for name in experiment if len(set(columns[name])) < table.n_rows]
+    experiment = (
+        repeated_names or experiment
+    )  # what has another name in each row names runs, where something else is there
+    experiment += [name for name in texts if name not in taken and 1 < len(set(columns[name])) <= table.n_rows / 2]
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
-    left = tuple(it for it in columns if it not in used and any(columns[it]))
+    left = tuple(name for name in columns if name not in used and any(columns[name]))
     return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, left)
 
 
@@ -138,19 +142,23 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     """Further columns by which rows with the same keys are told apart, as few as will do; empty where none do."""
     columns, n_rows = table.columns, table.n_rows
     keys = keys_of(roles)
-    free = [it for it in (*roles.left, *roles.settings, *roles.values) if it != roles.metric and it not in keys]
-    free = [it for it in free if direction_of(words(it)) is None and 1 < len(set(columns[it])) <= max(2, n_rows // 2)]
-    free.sort(key=lambda it: (is_numeric(columns[it]), len(set(columns[it]))))
+    free = [name for name in (*roles.left, *roles.settings, *roles.values) if name != roles.metric and name not in keys]
+    free = [
+        name
+        for name in free
+        if direction_of(words(name)) is None and 1 < len(set(columns[name])) <= max(2, n_rows // 2)
+    ]
+    free.sort(key=lambda name: (is_numeric(columns[name]), len(set(columns[name]))))
     for n in (1, 2):
         for chosen in itertools.islice(itertools.combinations(free, n), 200):
             if _n_levels(columns, (*keys, *chosen)) == n_rows:
                 return chosen
-    found: tuple[str, ...] = ()
-    while free and _n_levels(columns, (*keys, *found)) < n_rows:
-        best = max(free, key=lambda it: _n_levels(columns, (*keys, *found, it)))
+    chosen_names: tuple[str, ...] = ()
+    while free and _n_levels(columns, (*keys, *chosen_names)) < n_rows:
+        best = max(free, key=lambda name: _n_levels(columns, (*keys, *chosen_names, name)))
         free.remove(best)
-        found = (*found, best)
-    return found if _n_levels(columns, (*keys, *found)) == n_rows else ()
+        chosen_names = (*chosen_names, best)
+    return chosen_names if _n_levels(columns, (*keys, *chosen_names)) == n_rows else ()
 
 
 def crossed(table: Table, roles: Roles) -> tuple[str, ...]:
@@ -158,10 +166,10 @@ def crossed(table: Table, roles: Roles) -> tuple[str, ...]:
     chosen = tell_apart(table, roles)
     groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for row in range(table.n_rows):
-        group = tuple(table.columns[it][row] for it in keys_of(roles))
-        groups.setdefault(group, set()).add(tuple(table.columns[it][row] for it in chosen))
+        group = tuple(table.columns[key][row] for key in keys_of(roles))
+        groups.setdefault(group, set()).add(tuple(table.columns[key][row] for key in chosen))
     levels = list(groups.values())
-    is_crossed = len(levels) > 1 and len(levels[0]) > 1 and all(it == levels[0] for it in levels)
+    is_crossed = len(levels) > 1 and len(levels[0]) > 1 and all(level == levels[0] for level in levels)
     return chosen if is_crossed else ()
 
 
@@ -174,19 +182,19 @@ def is_counter(column: Sequence[str]) -> bool:
 def keys_of(roles: Roles) -> tuple[str, ...]:
     """The columns that say what a row measures."""
     one = (roles.task, roles.run, roles.step, roles.metric, roles.split)
-    return (*roles.experiment, *(it for it in one if it is not None))
+    return (*roles.experiment, *(row for row in one if row is not None))
 
 
 def _n_levels(columns: dict[str, list[str]], names: Sequence[str]) -> int:
-    return len(set(zip(*(columns[it] for it in names), strict=True)))
+    return len(set(zip(*(columns[name] for name in names), strict=True)))
 
 
 def repeated(values: Sequence[str]) -> dict[str, str] | None:
     """Columns that are runs, as `acc_seed_0` and `acc_seed_1`: column to metric; None where they are not."""
-    found = {name: REPEATED.match(name) for name in values}
-    if len(values) < 2 or not all(found.values()):
+    matches = {name: REPEATED.match(name) for name in values}
+    if len(values) < 2 or not all(matches.values()):
         return None
-    return {name: (it[1] if it else "").strip(" _./-") or "value" for name, it in found.items()}
+    return {name: (match[1] if match else "").strip(" _./-") or "value" for name, match in matches.items()}
 
 
 def _some(numeric: tuple[str, ...], columns: dict[str, list[str]], place: str) -> tuple[str, ...]:
@@ -206,24 +214,24 @@ def _can_name(column: Sequence[str], *, has_numbers: bool) -> bool:
     return not has_numbers or (is_integral(column) and len(set(column)) < len(column))
 
 
-def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], known: frozenset[str]) -> list[str]:
+def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], words: frozenset[str]) -> list[str]:
     """Columns that name runs: seeds first, and what differs before what is the same in all rows."""
-    found = [it for it in columns if by_word[it] in known or by_word[it].endswith("_seed")]
-    return sorted(found, key=lambda it: (len(set(columns[it])) == 1, "seed" not in by_word[it]))
+    names = [name for name in columns if by_word[name] in words or by_word[name].endswith("_seed")]
+    return sorted(names, key=lambda name: (len(set(columns[name])) == 1, "seed" not in by_word[name]))
 
 
 def _step(
-    columns: dict[str, list[str]], by_word: dict[str, str], taken: Sequence[str], numeric: Sequence[str]
+    columns: dict[str, list[str]], by_word: dict[str, str], used: Sequence[str], numeric: Sequence[str]
 ) -> str | None:
     """The finest of the columns that count: that with the most levels, and of equally fine ones not the epoch."""
     counting = [
-        it
-        for it in numeric
-        if it not in taken and (by_word[it] in STEP or by_word[it].rpartition("_")[2] in STEP)
-        if is_integral(columns[it]) and (len(set(columns[it])) > 1 or len(columns[it]) == 1)
+        name
+        for name in numeric
+        if name not in used and (by_word[name] in STEP or by_word[name].rpartition("_")[2] in STEP)
+        if is_integral(columns[name]) and (len(set(columns[name])) > 1 or len(columns[name]) == 1)
     ]
-    counting = [it for it in counting if by_word[it] in STEP] or counting
-    return max(counting, key=lambda it: (len(set(columns[it])), "epoch" not in by_word[it]), default=None)
+    counting = [name for name in counting if by_word[name] in STEP] or counting
+    return max(counting, key=lambda name: (len(set(columns[name])), "epoch" not in by_word[name]), default=None)
 
 
 def _is_index(name: str, column: Sequence[str]) -> bool:
@@ -243,9 +251,9 @@ def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str
     means = {_without(by_word[name], MEANS) for name in values if set(by_word[name].split("_")) & MEANS}
     spreads = {_without(by_word[name], SPREADS) for name in values if set(by_word[name].split("_")) & SPREADS}
     if is_over_runs and means & spreads:
-        told = [name for name in values if set(by_word[name].split("_")) & (MEANS | SPREADS | COUNTS)]
+        summaries = [name for name in values if set(by_word[name].split("_")) & (MEANS | SPREADS | COUNTS)]
         raise InputError(
-            f"{place} holds means and spreads ({', '.join(told[:6])}), not the scores of runs", SUMMARY_HINT
+            f"{place} holds means and spreads ({', '.join(summaries[:6])}), not the scores of runs", SUMMARY_HINT
         )
 
 

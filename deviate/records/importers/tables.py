@@ -114,17 +114,17 @@ def table_of(text: str, path: Path) -> Table:
     lines = text.splitlines()
     if any(len(line) > LONGEST_LINE for line in lines):
         raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "this is no table of results")
-    kept = [(at, line) for at, line in enumerate(lines, 1) if line.strip()]
+    numbered_lines = [(at, line) for at, line in enumerate(lines, 1) if line.strip()]
     notes: list[str] = []
-    comments = [line for _, line in kept if line.lstrip().startswith(COMMENTS)]
-    kept = [(at, line) for at, line in kept if not line.lstrip().startswith(COMMENTS)]
+    comments = [line for _, line in numbered_lines if line.lstrip().startswith(COMMENTS)]
+    numbered_lines = [(at, line) for at, line in numbered_lines if not line.lstrip().startswith(COMMENTS)]
     if comments:
         notes.append(f"{len(comments)} comment line{'s' * (len(comments) > 1)} skipped")
-    if not kept:
+    if not numbered_lines:
         raise InputError(f"{path} holds comments alone", "name a file with results")
-    separator = _separator([line for _, line in kept[:LOOKED_AT]])
-    rows = list(_split([line for _, line in kept], separator, path))
-    places = [at for at, _ in kept] if len(rows) == len(kept) else list(range(1, len(rows) + 1))
+    separator = _separator([line for _, line in numbered_lines[:LOOKED_AT]])
+    rows = list(_split([line for _, line in numbered_lines], separator, path))
+    places = [at for at, _ in numbered_lines] if len(rows) == len(numbered_lines) else list(range(1, len(rows) + 1))
     if separator not in {",", ""}:
         notes.append(f"separated by {SEPARATORS.get(separator, 'blanks')}")
     header, rows, places = _header(rows, places, comments, separator, path)
@@ -141,10 +141,10 @@ def table_of(text: str, path: Path) -> Table:
     if _has_decimal_comma(cells):
         notes.append("commas are decimal")
         columns = {
-            name: [it.replace(",", ".") if DECIMAL_COMMA.fullmatch(it) else it for it in column]
+            name: [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in column]
             for name, column in columns.items()
         }
-    columns = {name: ["" if it.lower() in MISSING else it for it in column] for name, column in columns.items()}
+    columns = {name: ["" if cell.lower() in MISSING else cell for cell in column] for name, column in columns.items()}
     return Table(columns, len(rows), bool(header), tuple(notes))
 
 
@@ -172,7 +172,7 @@ def _separator(lines: Sequence[str]) -> str:
         return ""
     best, most = "", 0.0
     for separator in (*SEPARATORS, " "):
-        n_cells = [len(it) for it in _cells(lines, separator, Path())]
+        n_cells = [len(cells) for cells in _cells(lines, separator, Path())]
         usual, n_lines = Counter(n_cells).most_common(1)[0]
         share = n_lines / len(n_cells) if usual > 1 and (separator != " " or not best) else 0.0
         if separator != " " and min(n_cells) > 1:  # lines of several lengths are told of, not taken for one column
@@ -210,10 +210,10 @@ def _header(
     rows: list[list[str]], places: list[int], comments: Sequence[str], separator: str, path: Path
 ) -> tuple[list[str], list[list[str]], list[int]]:
     """Names of columns: the first line unless it holds numbers alone, else the comment before the numbers."""
-    found = [number(it.replace(",", ".") if DECIMAL_COMMA.fullmatch(it) else it) for it in rows[0]]
-    is_measured = any(it is not None and it != it // 1 for it in found)
+    numbers = [number(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell) for cell in rows[0]]
+    is_measured = any(value is not None and value != value // 1 for value in numbers)
     if not is_measured and any(
-        it is None and cell.lower() not in MISSING for it, cell in zip(found, rows[0], strict=True)
+        it is None and cell.lower() not in MISSING for it, cell in zip(numbers, rows[0], strict=True)
     ):
         if len(rows) == 1:
             raise InputError(f"{path} has a header and no rows", "name a file with results")
@@ -236,13 +236,13 @@ def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
         )
     if not header:
         return ["value"] if n_columns == 1 else [f"column {at}" for at in range(1, n_columns + 1)]
-    named = [name if not UNNAMED.fullmatch(name) else f"column {at}" for at, name in enumerate(names, 1)]
-    again = [name for name, n in Counter(named).items() if n > 1]
+    titles = [name if not UNNAMED.fullmatch(name) else f"column {at}" for at, name in enumerate(names, 1)]
+    again = [name for name, n in Counter(titles).items() if n > 1]
     if again:
         raise InputError(
             f"{path} has several columns named {', '.join(map(repr, again[:3]))}", "give each column a name of its own"
         )
-    return named
+    return titles
 
 
 def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, n_named: int) -> None:
@@ -257,17 +257,17 @@ def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int
 
 
 def _has_decimal_comma(cells: Iterator[str]) -> bool:
-    found = list(itertools.islice(cells, 100_000))
-    return any(map(DECIMAL_COMMA.fullmatch, found)) and not any(map(DECIMAL_POINT.fullmatch, found))
+    sample = list(itertools.islice(cells, 100_000))
+    return any(map(DECIMAL_COMMA.fullmatch, sample)) and not any(map(DECIMAL_POINT.fullmatch, sample))
 
 
 def is_numeric(column: Sequence[str]) -> bool:
     """Whether all cells that are not missing hold numbers, and some are there."""
-    there = [cell for cell in column if cell]
-    return bool(there) and all(number(cell) is not None for cell in there)
+    filled = [cell for cell in column if cell]
+    return bool(filled) and all(number(cell) is not None for cell in filled)
 
 
 def is_integral(column: Sequence[str]) -> bool:
     """Whether all cells that are not missing hold whole numbers, and some are there."""
     values = [number(cell) for cell in column if cell]
-    return bool(values) and all(it is not None and math.isfinite(it) and it == int(it) for it in values)
+    return bool(values) and all(value is not None and math.isfinite(value) and value == int(value) for value in values)

@@ -35,7 +35,7 @@ def _claims(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class _Found:
+class _LoggedRun:
     """A run: what its folders hold, in order."""
 
     trails: Trails = field(default_factory=dict)
@@ -43,11 +43,11 @@ class _Found:
 
     @property
     def began(self) -> float:
-        return min((it.began for it in self.folders if it.began), default=0.0)
+        return min((folder.began for folder in self.folders if folder.began), default=0.0)
 
     @property
     def ended(self) -> float:
-        return max(it.ended for it in self.folders)
+        return max(folder.ended for folder in self.folders)
 
 
 @importer("tensorboard", description="TensorBoard: event files, or folders of them", claims=_claims, rank=10)
@@ -64,10 +64,10 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
             f"there are no event files of TensorBoard in {path}", "name the folder that runs were logged to"
         )
     folders = {folder: _joined(files) for folder, files in listed}
-    runs: dict[Path, _Found] = {}
+    runs: dict[Path, _LoggedRun] = {}
     for folder, found in folders.items():
         home = root if path.is_file() else _home(folder, root, folders)
-        run = runs.setdefault(home, _Found())
+        run = runs.setdefault(home, _LoggedRun())
         run.folders.append(found)
         for tag, trail in found.trails.items():
             name = _name(tag, folder, home, found)
@@ -85,16 +85,16 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
         ImportedRun(
             labels[home],
             its,
-            "lost" if any(it.is_torn for it in run.folders) else "completed",
+            "lost" if any(folder.is_torn for folder in run.folders) else "completed",
             run.began,
             max(0.0, run.ended - run.began),
         )
         for (home, run), its in zip(runs.items(), series, strict=True)
     )
-    told = (*_notes({labels[home]: run for home, run in runs.items()}, imported), *notes)
+    all_notes = (*_notes({labels[home]: run for home, run in runs.items()}, imported), *notes)
     if empty:
-        told = (*told, f"{named(empty)}: no scalars in the event files, left out")
-    return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=told),)
+        all_notes = (*all_notes, f"{named(empty)}: no scalars in the event files, left out")
+    return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=all_notes),)
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
@@ -124,7 +124,7 @@ def _joined(files: list[Path]) -> EventFile:
 def _home(folder: Path, root: Path, folders: Mapping[Path, EventFile]) -> Path:
     """The folder of the run that a folder of event files belongs to."""
     while folder != root:
-        above = [it for it in folder.parents if it in folders and it.is_relative_to(root)]
+        above = [parent for parent in folder.parents if parent in folders and parent.is_relative_to(root)]
         if folder.name.lower() in PARTS:
             folder = folder.parent
         elif (
@@ -136,18 +136,18 @@ def _home(folder: Path, root: Path, folders: Mapping[Path, EventFile]) -> Path:
     return folder
 
 
-def _main_tag(folder: Path, home: Path, found: EventFile) -> str:
+def _main_tag(folder: Path, home: Path, file: EventFile) -> str:
     """What was given to `add_scalars`, which makes a folder `main_name` with the one tag `main`; empty for others."""
-    tags = list(found.trails)
+    tags = list(file.trails)
     inner = folder.relative_to(home).as_posix()
     return tags[0] if len(tags) == 1 and inner.startswith(tags[0].replace("/", "_") + "_") else ""
 
 
-def _name(tag: str, folder: Path, home: Path, found: EventFile) -> str:
-    if folder == home or found.is_session:
+def _name(tag: str, folder: Path, home: Path, file: EventFile) -> str:
+    if folder == home or file.is_session:
         return tag
     inner = folder.relative_to(home).as_posix()
-    if _main_tag(folder, home, found):
+    if _main_tag(folder, home, file):
         return f"{tag}/{inner[len(tag) + 1 :]}"
     return f"{inner}/{tag}"
 
@@ -158,14 +158,14 @@ def _label(home: Path, root: Path, path: Path) -> str:
     return root.resolve().name if home == root else home.relative_to(root).as_posix()
 
 
-def _notes(runs: Mapping[str, _Found], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
+def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
     """What a reader of the numbers should know."""
     if len(runs) > 1:
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
     torn = [run.label for run in imported if run.status == "lost"]
     if torn:
         yield f"{named(torn)}: the last record is not whole, so the run was killed or still goes on: counts as lost"
-    cut = {label: sum(it.n_cut for it in run.folders) for label, run in runs.items()}
+    cut = {label: sum(folder.n_cut for folder in run.folders) for label, run in runs.items()}
     cut = {label: n_cut for label, n_cut in cut.items() if n_cut}
     if cut:
         yield (
@@ -181,4 +181,4 @@ def _notes(runs: Mapping[str, _Found], imported: tuple[ImportedRun, ...]) -> Ite
 
 
 def _last_step(series: Mapping[str, Series]) -> int:
-    return max((it.steps[-1] or 0 for it in series.values() if len(it.steps)), default=0)
+    return max((one.steps[-1] or 0 for one in series.values() if len(one.steps)), default=0)

@@ -57,17 +57,17 @@ def read_events(path: Path) -> EventFile:
     Raises:
         InputError: it cannot be read, is no event file, or is damaged before its last record.
     """
-    found = EventFile()
+    file = EventFile()
     plugins: dict[str, str] = {}
-    for offset, record, checksum in _records(path, found):
+    for offset, record, checksum in _records(path, file):
         try:
-            is_used = _take(found, wire.message(record), plugins)
+            is_used = _take(file, wire.message(record), plugins)
         except ValueError as error:
             raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
         # Pictures and graphs are not worth the time: 60 ns a byte.
         if is_used and _masked(record) != checksum:
             raise InputError(f"{path} is damaged at byte {offset}: its checksum is wrong", CURE)
-    return found
+    return file
 
 
 def _records(path: Path, found: EventFile) -> Iterator[tuple[int, bytes, int]]:
@@ -97,13 +97,13 @@ def _records(path: Path, found: EventFile) -> Iterator[tuple[int, bytes, int]]:
         raise InputError(f"reading {path}: {error.strerror or error}") from error
 
 
-def _take(found: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool:
+def _take(file: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool:
     """Add what an event tells; gives whether it told anything."""
     time, step = wire.double(event, 1), wire.whole(event, 2)
-    found.began = found.began or time
-    found.ended = max(found.ended, time)
+    file.began = file.began or time
+    file.ended = max(file.ended, time)
     if 7 in event and wire.whole(wire.part(event, 7), 1) == START:
-        found.restart(step)
+        file.restart(step)
         return True
     is_used = False
     for raw in wire.parts(wire.part(event, 5), 1) if 5 in event else ():
@@ -111,10 +111,10 @@ def _take(found: EventFile, event: wire.Message, plugins: dict[str, str]) -> boo
         tag = wire.text(summary, 1)
         if 9 in summary:  # only the first value of a tag has to tell
             plugins.setdefault(tag, wire.text(wire.part(wire.part(summary, 9), 1), 1))
-        found.is_session = found.is_session or tag == SESSION
+        file.is_session = file.is_session or tag == SESSION
         value = _value(summary, plugins.get(tag, ""))
         if value is not None:
-            found.trails.setdefault(tag, Trail()).add(step, value, time)
+            file.trails.setdefault(tag, Trail()).add(step, value, time)
             is_used = True
     return is_used
 

@@ -76,7 +76,7 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
     stepless = {name for name in names if all(not any(run[name].steps) for run in runs if name in run)}
     numbered = [name for name in names if name in stepless and most[name] > 1]
     repeated: dict[str, None] = {}
-    found: list[dict[str, Series]] = []
+    parts: list[dict[str, Series]] = []
     for run, start in zip(runs, starts, strict=True):
         columns: dict[str, tuple[array[int], array[float], array[float]]] = {}
         for name, trail in run.items():
@@ -95,28 +95,28 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
                 array("d", (trail.values[index] for index in order)),
                 array("d", (trail.times[index] - start for index in order)),
             )
-        found.append(series_of(columns, None))
+        parts.append(series_of(columns, None))
     notes = []
     if numbered:
         notes.append(f"{named(numbered)}: logged without a step, so numbered in the order of logging")
     if repeated:
         notes.append(f"{named(repeated)}: logged more than once at a step, of which the last value counts")
-    return found, tuple(notes)
+    return parts, tuple(notes)
 
 
 def named(names: Iterable[str]) -> str:
     """Names for a sentence: the first few, and how many more there are."""
-    known = list(names)
-    more = [f"{len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
-    return " and ".join([", ".join(known[:MOST_NAMED]), *more])
+    unused = list(names)
+    more = [f"{len(unused) - MOST_NAMED} more"] if len(unused) > MOST_NAMED else []
+    return " and ".join([", ".join(unused[:MOST_NAMED]), *more])
 
 
-def settings(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
+def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
     """Settings of a run fit to be kept, without secrets; and those among them that are seeds."""
     seeds = {
         name: int(value)
-        for name, value in given.items()
+        for name, value in values.items()
         if name.lower().replace("-", "_").rpartition(".")[2].endswith("seed")
         if value.isascii() and value.isdigit() and len(value) < 19
     }
-    return redacted_variables(given), seeds
+    return redacted_variables(values), seeds

@@ -47,7 +47,7 @@ def _claims(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class _Found:
+class _LoggedRun:
     """A run as one file has it, or several of the same run, one after another.
 
     Attributes:
@@ -89,31 +89,33 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     files = [path] if path.is_file() else _files(path)
     if not files:
         raise InputError(f"there is no run of W&B in {path}", "name a folder with offline-run-… folders in it")
-    by_id: dict[str, _Found] = {}
+    by_id: dict[str, _LoggedRun] = {}
     read = [_read(file) for file in files]
-    untold = [found.path.name for found in read if not found.is_told]
-    for found in sorted(read, key=lambda it: it.started):  # names of folders tell whole seconds
+    untold = [run.path.name for run in read if not run.is_told]
+    for found in sorted(read, key=lambda run: run.started):  # names of folders tell whole seconds
         if not found.is_told:
             continue
         by_id[found.id] = _after(by_id[found.id], found) if found.id in by_id else found
-    experiments: dict[tuple[str, str], list[_Found]] = {}
+    experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
     for found in by_id.values():
         experiments.setdefault((found.project, found.group), []).append(found)
     notes = (f"{named(untold)}: breaks off before it tells which run it is, left out",) if untold else ()
-    kept = tuple(_experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items())
-    if not any(run.series for it in kept for run in it.runs):
+    imported = tuple(
+        _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
+    )
+    if not any(run.series for experiment in imported for run in experiment.runs):
         raise InputError(f"the runs of W&B in {path} logged no numbers", "name another folder")
-    return kept
+    return imported
 
 
 def _files(folder: Path) -> list[Path]:
     """The files of runs by name, which begins with their date; a link to the latest run is no other run."""
-    found = next((its for place in PLACES if (its := sorted(folder.glob(place)))), [])
-    return [path for path in found if path.is_file() and not path.parent.is_symlink()] or found[:1]
+    files = next((its for place in PLACES if (its := sorted(folder.glob(place)))), [])
+    return [path for path in files if path.is_file() and not path.parent.is_symlink()] or files[:1]
 
 
 def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
-    project, group = (it or "(none)" for it in key)
+    project, group = (part or "(none)" for part in key)
     if n_experiments > 1:
         yield (
             f"one of {n_experiments} experiments here, of project {project} and group {group}: "
@@ -121,7 +123,7 @@ def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
         )
 
 
-def _experiment(runs: Sequence[_Found], path: Path, notes: Sequence[str]) -> Imported:
+def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) -> Imported:
     for run in runs:
         for name, value in sorted(run.summary.items()):
             stem, _, last = name.rpartition(".")
@@ -140,7 +142,7 @@ def _experiment(runs: Sequence[_Found], path: Path, notes: Sequence[str]) -> Imp
     return Imported(name, "wandb", (path,), tuple(imported), notes=(*notes, *_notes(runs), *of_steps))
 
 
-def _notes(runs: Sequence[_Found]) -> Iterator[str]:
+def _notes(runs: Sequence[_LoggedRun]) -> Iterator[str]:
     open_ended = [run.name or run.id for run in runs if run.exit_code is None]
     if open_ended:
         yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
@@ -149,7 +151,7 @@ def _notes(runs: Sequence[_Found]) -> Iterator[str]:
         yield f"{named(replaced)}: resumed; what the later file has replaces earlier values from its first step on"
 
 
-def _after(earlier: _Found, later: _Found) -> _Found:
+def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
     """A run that was resumed into another file."""
     later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
     later.trails = earlier.trails
@@ -160,20 +162,20 @@ def _after(earlier: _Found, later: _Found) -> _Found:
     return later
 
 
-def _read(path: Path) -> _Found:
+def _read(path: Path) -> _LoggedRun:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"reading {path}: {error.strerror or error}") from error
     if data[:4] != MAGIC[: len(data)]:
         raise InputError(f"{path} is no run of W&B", "name another file or folder")
-    found = _Found(path, id=path.stem.removeprefix("run-"))
+    run = _LoggedRun(path, id=path.stem.removeprefix("run-"))
     for offset, record in _records(data, path):
         try:
-            _take(found, wire.message(record))
+            _take(run, wire.message(record))
         except ValueError as error:
             raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
-    return found
+    return run
 
 
 def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
@@ -195,7 +197,7 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
         at += HEAD + length
 
 
-def _take(found: _Found, record: wire.Message) -> None:
+def _take(found: _LoggedRun, record: wire.Message) -> None:
     """Add what a record tells."""
     if HISTORY in record:
         row = wire.part(record, HISTORY)
@@ -232,10 +234,10 @@ def _take(found: _Found, record: wire.Message) -> None:
                 found.facts[fact] = wire.text(facts, number) or str(wire.whole(facts, number))
 
 
-def _summarise(found: _Found, record: wire.Message) -> None:
-    found.summary |= {name: value for name, value in _numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
+def _summarise(run: _LoggedRun, record: wire.Message) -> None:
+    run.summary |= {name: value for name, value in _numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
     for raw in wire.parts(record, 2):
-        found.summary.pop(_name(wire.message(raw)), None)
+        run.summary.pop(_name(wire.message(raw)), None)
 
 
 def _items(record: wire.Message, number: int) -> Iterator[tuple[str, object]]:
@@ -260,9 +262,9 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
 
 def _numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
     """The items that are numbers, but for those of pictures, tables and histograms, which tell their `_type`."""
-    known: Mapping[str, object] = dict(items)
-    media = tuple(f"{name.removesuffix('._type')}." for name in known if name.endswith("._type"))
-    for name, value in known.items():
+    values: Mapping[str, object] = dict(items)
+    media = tuple(f"{name.removesuffix('._type')}." for name in values if name.endswith("._type"))
+    for name, value in values.items():
         if media and name.startswith(media):
             continue
         if isinstance(value, str) and value in WORDS:

@@ -18,7 +18,7 @@ def message(data: bytes) -> Message:
     Raises:
         ValueError: these bytes are no message.
     """
-    found: Message = {}
+    fields: Message = {}
     at, end = 0, len(data)
     while at < end:
         key, at = varint(data, at)
@@ -26,7 +26,7 @@ def message(data: bytes) -> Message:
         match key & 7:
             case 0:
                 value, at = varint(data, at)
-                found.setdefault(key >> 3, []).append(value)
+                fields.setdefault(key >> 3, []).append(value)
                 continue
             case 1:
                 size = 8
@@ -38,9 +38,9 @@ def message(data: bytes) -> Message:
                 raise ValueError(f"no field is of kind {kind}")
         if at + size > end:
             raise ValueError("a field ends beyond its message")
-        found.setdefault(key >> 3, []).append(data[at : at + size])
+        fields.setdefault(key >> 3, []).append(data[at : at + size])
         at += size
-    return found
+    return fields
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
@@ -75,7 +75,7 @@ def text(fields: Message, number: int) -> str:
 
 def whole(fields: Message, number: int) -> int:
     """A signed whole number, 0 where it is missing."""
-    value = next((it for it in reversed(fields.get(number, ())) if isinstance(it, int)), 0)
+    value = next((field for field in reversed(fields.get(number, ())) if isinstance(field, int)), 0)
     return value - (1 << 64) if value >> 63 else value
 
 
