@@ -65,7 +65,7 @@ def _no_aggregates(tasks: TaskFindings) -> str:
 
 
 def _aggregates(tasks: TaskFindings, level: str) -> str:
-    scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
+    scaled = ", each scaled to 0 … 1" if tasks.is_scaled else ""
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
     iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
     return (
@@ -176,7 +176,7 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         title="Performance profiles",
         description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {told}.",
         caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
-        axis="score" if tasks.normalisation.startswith("none") else "normalised score",
+        axis="normalised score" if tasks.is_scaled else "score",
         thresholds=tasks.thresholds,
         lines=tuple(lines),
     )
