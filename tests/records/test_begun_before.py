@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from deviate.model.plan import STREAMS_NUMBER
-from deviate.project import prepare
+from deviate.project.prepare import find_target, prepare
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.specs import run_id
@@ -56,7 +56,7 @@ def test_what_it_recorded_is_read(old: Path) -> None:
 
 def test_what_takes_its_snapshot_over_takes_its_rules_too(old: Path) -> None:
     project = old.parents[2]
-    prepared = prepare.prepare(prepare.find_target(["train.py"], project, "python"))
+    prepared = prepare(find_target(["train.py"], project, "python"))
     request = Request(runs=1, variants=(VARIANTS["algo+impl"],), name=None, seed=0)
     like = open_experiment(old).snapshot
     assert begin(prepared, request, old.parents[1], name="further", like=like).plan.streams == 1
