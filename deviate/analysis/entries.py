@@ -99,7 +99,7 @@ class _Project:
         """All that speaks for a file and against it.
 
         Args:
-            told: the document that gives the command to run it; empty for none.
+            command: the document that gives the command to run it; empty for none.
         """
         signs = self.signs[name]
         points = [*self._for_training(name), *self._for_a_start(name), *self._against(name)]

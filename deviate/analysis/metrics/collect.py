@@ -24,6 +24,7 @@ from deviate.analysis.resolve.message_items import (
     Scene,
     Starred,
     Stars,
+    Style,
     Substitute,
 )
 from deviate.analysis.resolve.tree import constant_key, positional, walk
@@ -175,7 +176,9 @@ class Collector:
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
                 parsed = self.parser.take(part, function, scene)
-                items += [replace(item, style="name") if isinstance(item, ReportedValue) else item for item in parsed]
+                items += [
+                    replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in parsed
+                ]
                 items.append(behind)
         return items
 

@@ -18,7 +18,7 @@ from deviate.analysis.resolve.identifier_words import (
     TUNED,
     words,
 )
-from deviate.analysis.resolve.message_items import ReportedValue
+from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted, last_name
@@ -54,8 +54,8 @@ class View:
     """A candidate as the rules see it.
 
     Attributes:
-        own: words of its expression; head: of that without what it is divided by.
-        near: words of the text before it.
+        words: of its expression; numerator_words: of that without what it is divided by.
+        words_before: words of the text before it.
         text: that text.
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
@@ -102,7 +102,7 @@ class View:
     @property
     def is_watched(self) -> bool:
         """Whether it is handed, under a name, to what keeps a series for each name."""
-        return (self.sink in TRACKERS or self.value.style == "meter") and any(
+        return (self.sink in TRACKERS or self.value.style == Style.METER) and any(
             len(word) > 1 for word in self.words_before
         )
 
@@ -136,7 +136,7 @@ Rule = Callable[[View], Evidence | Objection | None]
 
 def declared_metric(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
-    if view.sink != "deviate" or view.value.style == "name":
+    if view.sink != "deviate" or view.value.style == Style.NAME:
         return None
     called = {*view.words, *view.words_before}
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
@@ -148,7 +148,7 @@ def declared_metric(view: View) -> Evidence | None:
 
 def part_of_name(view: View) -> Objection | None:
     """What stands in a tag tells what is reported and is not reported itself."""
-    return Objection(RejectionReason.TAG) if view.value.style == "name" else None
+    return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
 
 
 def learning_rate(view: View) -> Objection | None:
@@ -264,7 +264,7 @@ def tracker_name(view: View) -> Evidence | None:
 
 def mapping_values(view: View) -> Evidence | None:
     """A mapping that is handed whole to what shows names beside values."""
-    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == "mapping"
+    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
     is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
     return Evidence("other", "a mapping of named values") if is_open and is_shown else None
 

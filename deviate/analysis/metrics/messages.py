@@ -11,7 +11,15 @@ from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.message_items import EMPTY_SCENE, MessageItem, ReportedValue, Scene, Stars, Substitute
+from deviate.analysis.resolve.message_items import (
+    EMPTY_SCENE,
+    MessageItem,
+    ReportedValue,
+    Scene,
+    Stars,
+    Style,
+    Substitute,
+)
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
@@ -125,8 +133,8 @@ class MessageParser:
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
-                replace(item, style="mapping")
-                if isinstance(item, ReportedValue) and item.style == "plain argument"
+                replace(item, style=Style.MAPPING)
+                if isinstance(item, ReportedValue) and item.style == Style.PLAIN
                 else item
                 for item in whole
             ]
@@ -192,7 +200,7 @@ class MessageParser:
         argument = _expression(argument_value)
         if argument is not None:
             return self.joined(self.row(*argument, scene))
-        return [ReportedValue(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
+        return [ReportedValue(callee, node, function, self.nodes.code(node), "", Style.UNPACKED, "call", fields)]
 
     def joined(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
@@ -339,10 +347,10 @@ class MessageParser:
                 spelled = self.nodes.code(part.expression)
                 items.append(spelled + "=")
                 items.append(
-                    ReportedValue(part.expression, part.expression, function, spelled, spec, "f-string", "shown")
+                    ReportedValue(part.expression, part.expression, function, spelled, spec, Style.F_STRING, "shown")
                 )
             else:
-                items += _set_style(self.take(part.expression, function, scene), "f-string", spec)
+                items += _set_style(self.take(part.expression, function, scene), Style.F_STRING, spec)
         return items
 
     def _percent_template(
@@ -366,9 +374,9 @@ class MessageParser:
             if isinstance(part, str):
                 items.append(part)
             elif isinstance(part.argument, int) and part.argument < len(arguments):
-                items += _set_style(self.take(arguments[part.argument], function, scene), "% template", part.spec)
+                items += _set_style(self.take(arguments[part.argument], function, scene), Style.PERCENT, part.spec)
             elif mapping is not None and part.argument in mapping:
-                items += _set_style(self.take(mapping[str(part.argument)], function, scene), "% template", part.spec)
+                items += _set_style(self.take(mapping[str(part.argument)], function, scene), Style.PERCENT, part.spec)
             elif isinstance(part.argument, str) and arguments:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
@@ -376,7 +384,7 @@ class MessageParser:
     def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """Items of `template.format_map(mapping)`."""
         return [
-            part if isinstance(part, str) else self._of_mapping(mapping, part, function, "str.format")
+            part if isinstance(part, str) else self._of_mapping(mapping, part, function, Style.FORMAT)
             for part in format_fields(text)
         ]
 
@@ -417,11 +425,11 @@ class MessageParser:
                 container, path = argument, part.path
                 spelled = _spell_path(self.nodes.code(argument), argument, path)
             else:
-                items += _set_style(self.take(argument, function, scene), "str.format", part.spec)
+                items += _set_style(self.take(argument, function, scene), Style.FORMAT, part.spec)
                 continue
             items.append(
                 ReportedValue(
-                    callee, container, function, spelled, part.spec, "str.format", "format", (name,), path or f".{name}"
+                    callee, container, function, spelled, part.spec, Style.FORMAT, "format", (name,), path or f".{name}"
                 )
             )
         return items
@@ -434,11 +442,11 @@ class MessageParser:
         if isinstance(node, cst.Call) and len(node.args) == 1:
             argument = node.args[0].value
             if self.origins.of(argument, function).kind == "duration":
-                return ReportedValue(argument, argument, function, spelled, style="% template")
-        return ReportedValue(node, node, function, spelled, style="% template")
+                return ReportedValue(argument, argument, function, spelled, style=Style.PERCENT)
+        return ReportedValue(node, node, function, spelled, style=Style.PERCENT)
 
     def _of_mapping(
-        self, container: cst.BaseExpression, part: Field, function: Function, style: str = "% template"
+        self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
     ) -> ReportedValue:
         """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
         is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
@@ -615,7 +623,7 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
     """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
     return [
         replace(item, style=style, spec=spec or item.spec)
-        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
+        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == Style.PLAIN or not item.spec))
         else item
         for item in items
     ]

@@ -32,7 +32,7 @@ def name_parts(metrics: Sequence[tuple[Judged, Context]]) -> list[NameParts]:
     """What each metric's name can be made of.
 
     Args:
-        found: metrics in the order of files and lines, those of one site side by side.
+        metrics: in the order of files and lines, those of one site side by side.
     """
     places = _places(metrics)
     titles = [_alone(judged, context, place) for (judged, context), place in zip(metrics, places, strict=True)]

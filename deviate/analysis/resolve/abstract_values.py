@@ -18,8 +18,8 @@ class FunctionRef:
 
     Attributes:
         receiver: the class of the instance that it is bound to.
-        given: arguments that `functools.partial` and the like put before those of the call.
-        named: the same for named ones.
+        arguments: those that `functools.partial` and the like put before those of the call.
+        by_name: the same for named ones.
     """
 
     function: Function

@@ -2,12 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.index import Function
 from deviate.model import TapForm
+
+
+class Style(StrEnum):
+    """How a value gets into a message, where no call does it that is known by its name, such as `round()`."""
+
+    PLAIN = "plain argument"
+    F_STRING = "f-string"
+    PERCENT = "% template"
+    FORMAT = "str.format"
+    MAPPING = "mapping"
+    METER = "meter"
+    NAME = "name"
+    UNPACKED = "unpacked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +32,7 @@ class ReportedValue:
         node: the expression that is tapped; the callee for the forms `format`, `call` and `meter`.
         source: the expression whose origin and words matter.
         spelled: the expression as the user would write it.
-        spec: format specification; style: how the value gets into the message.
+        spec: format specification; style: a `Style`, or the call that makes a text of it.
         fields: what the site records, see `model.Site`.
         path: attributes and items that a template takes of the source.
         name: what the program itself calls the value, where that does not stand in the message: name of a meter.
@@ -29,7 +43,7 @@ class ReportedValue:
     function: Function
     spelled: str
     spec: str = ""
-    style: str = "plain argument"
+    style: str = Style.PLAIN
     form: TapForm = "value"
     fields: tuple[str, ...] = ()
     path: str = ""
@@ -42,7 +56,7 @@ MessageItem = str | ReportedValue
 
 @dataclass(frozen=True, slots=True)
 class Stars:
-    """What `**options` (named) or `*values` (given) of a function holds in one call of it."""
+    """What `*values` (arguments) or `**options` (by_name) of a function holds in one call of it."""
 
     arguments: tuple[Argument, ...] = ()
     by_name: tuple[tuple[str, Argument], ...] = ()

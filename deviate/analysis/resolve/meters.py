@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
+from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
 from deviate.model.metric_vocabulary import listed
 
@@ -54,11 +54,13 @@ class Meters:
         nodes = self.graph.nodes
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
-            yield ReportedValue(value, value, function, nodes.code(value), style="meter", name=name)
+            yield ReportedValue(value, value, function, nodes.code(value), style=Style.METER, name=name)
         for argument in call.args:
             if argument.star == "**":
                 yield f"{title} "
-                yield ReportedValue(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
+                yield ReportedValue(
+                    argument.value, argument.value, function, nodes.code(argument.value), style=Style.METER
+                )
         attributes = self._shown_attributes(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "
@@ -66,10 +68,10 @@ class Meters:
             if attributes and isinstance(call.func, cst.Attribute):
                 spelled = nodes.code(value)
                 yield ReportedValue(
-                    call.func, value, function, spelled, "", "meter", "meter", attributes, name=title or key
+                    call.func, value, function, spelled, "", Style.METER, "meter", attributes, name=title or key
                 )
             else:
-                yield ReportedValue(value, value, function, nodes.code(value), style="meter", name=title or key)
+                yield ReportedValue(value, value, function, nodes.code(value), style=Style.METER, name=title or key)
 
     def _shown_attributes(self, call: cst.Call, function: Function) -> tuple[str, ...]:
         if not isinstance(call.func, cst.Attribute):
