@@ -11,7 +11,7 @@ from scipy import stats as distributions
 
 from deviate import stats
 from deviate.model import Test, Unavailable
-from deviate.stats.design.group_sequential import Plan, at_look
+from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
 from deviate.stats.multiple.ranks import friedman, nemenyi
 from deviate.stats.tests.curves import compare_curves
@@ -45,7 +45,7 @@ class Design:
     remark: str = ""
 
 
-def declared(plan: Plan, rng: Generator) -> bool:
+def declared(plan: SpendingPlan, rng: Generator) -> bool:
     """Whether any look finds a difference where there is none."""
     b, a = (rng.normal(0, 1, plan.numbers[-1]).tolist() for _ in range(2))
     for k, n in enumerate(plan.numbers, 1):
@@ -63,8 +63,8 @@ def unplanned(numbers: tuple[int, ...], rng: Generator) -> bool:
 
 LOOKS = {
     numbers: {
-        "obrien-fleming": partial(declared, Plan(numbers, "obrien-fleming")),
-        "pocock": partial(declared, Plan(numbers, "pocock")),
+        "obrien-fleming": partial(declared, SpendingPlan(numbers, "obrien-fleming")),
+        "pocock": partial(declared, SpendingPlan(numbers, "pocock")),
         "unplanned": partial(unplanned, numbers),
     }
     for numbers in ((5, 10), (5, 10, 15), (5, 10, 15, 20, 25), (8, 16, 24), (10, 20), (6, 12, 18, 24, 30))

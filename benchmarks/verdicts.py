@@ -27,7 +27,7 @@ import scipy
 
 from deviate.model import Description, Unavailable
 from deviate.stats import describe, sd_ratio
-from deviate.stats.design.group_sequential import Plan, at_look
+from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread
 from deviate.stats.multiple.family import holm
 from deviate.stats.tests.two_tests import ask
@@ -196,7 +196,7 @@ def pairs(draw: Draw, n: int, scale: float) -> Callable[[Generator, int], Mappin
 
 def looks(draw: Draw, spending: str) -> Callable[[Generator, int], Mapping[str, float]]:
     """Declared looks at growing numbers of runs."""
-    plan = Plan(LOOKS, spending)  # type: ignore[arg-type]
+    plan = SpendingPlan(LOOKS, spending)  # type: ignore[arg-type]
 
     def simulate(rng: Generator, n_trials: int) -> Mapping[str, float]:
         baseline, candidate = (draw(rng, (n_trials, LOOKS[-1])) for _ in range(2))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deviate.stats.design.design import equivalence_power as equivalence_power
     from deviate.stats.design.design import inflation as inflation
     from deviate.stats.design.design import power_of as power_of
-    from deviate.stats.design.group_sequential import Plan as Plan
+    from deviate.stats.design.group_sequential import SpendingPlan as SpendingPlan
     from deviate.stats.design.group_sequential import at_look as at_look
     from deviate.stats.design.group_sequential import parse_looks as parse_looks
     from deviate.stats.design.group_sequential import repeated_p as repeated_p
@@ -199,7 +199,7 @@ load_on_first_use(
             "power_of",
         ),
         "deviate.stats.design.group_sequential": (
-            "Plan",
+            "SpendingPlan",
             "at_look",
             "parse_looks",
             "repeated_p",

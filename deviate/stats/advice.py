@@ -16,7 +16,7 @@ N_NAMED = 5
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     """What is missing from one experiment: failures, runs that do not count, scores."""
     experiment = findings.experiment
-    warnings = _failures(experiment, label) + _uncounted(experiment, label)
+    warnings = _failures(experiment, label) + _uncounted_warnings(experiment, label)
     for description in findings.descriptions:
         warnings += _missing_scores(description, experiment, label)
     return warnings
@@ -35,9 +35,9 @@ def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[st
                 )
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
-        others = {description.metric.name: description.metric for description in findings.descriptions}
+        by_name = {description.metric.name: description.metric for description in findings.descriptions}
         for name, metric in baseline.items():
-            other = others.get(matches.get(name, name)) or others.get(name)
+            other = by_name.get(matches.get(name, name)) or by_name.get(name)
             if other is not None:
                 warnings += _disagreements(metric, other, findings.experiment.name)
     return warnings
@@ -55,35 +55,42 @@ def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, i
     for candidate, label in zip(experiments[1:], labels[1:], strict=True):
         for name in differing_rules(experiments[0], candidate):
             numbers = f"{getattr(experiments[0], name)} and {getattr(candidate, name)}"
-            told = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
+            sentence = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
             pairs = " They are not compared as pairs." if is_paired else ""
-            warnings.append(f"{told}{RULES[name]}.{pairs} Run the older one anew under another name.")
+            warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one anew under another name.")
     return warnings
 
 
 def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Experiments that are compared although runs were added to them in the light of results."""
-    peeked = [label for it, label in zip(experiments, labels, strict=True) if it.n_unplanned_looks]
+    peeked = [label for experiment, label in zip(experiments, labels, strict=True) if experiment.n_unplanned_looks]
     if not peeked:
         return []
-    looks = count(max(it.n_unplanned_looks for it in experiments), "unplanned look")
-    told = f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
-    return [f"{told} In a new experiment, fix --runs or declare --looks before the first run."]
+    looks = count(max(experiment.n_unplanned_looks for experiment in experiments), "unplanned look")
+    sentence = (
+        f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
+    )
+    return [f"{sentence} In a new experiment, fix --runs or declare --looks before the first run."]
 
 
 def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
     """Heavy tails of the primary metric, with the runs that make them; without one, of all metrics in one sentence."""
-    found = [(it, label) for item, label in zip(described, labels, strict=True) for it in item.descriptions]
-    primary = [(it, label) for it, label in found if it.metric.is_primary]
-    heavy = [(it, label) for it, label in primary or found if it.tails]
+    tailed = [
+        (description, label) for item, label in zip(described, labels, strict=True) for description in item.descriptions
+    ]
+    primary = [(description, label) for description, label in tailed if description.metric.is_primary]
+    heavy = [(description, label) for description, label in primary or tailed if description.tails]
     advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
     if primary:
-        return [f"{it.metric.name} of {label}: {it.tails}. {_look_at(it.outliers)}{advice}." for it, label in heavy]
+        return [
+            f"{description.metric.name} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."
+            for description, label in heavy
+        ]
     if not heavy:
         return []
-    names = list(dict.fromkeys(f"{it.metric.name} of {label}" for it, label in heavy))
-    told = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
-    return [f"{told}. Among {len(found)} samples up to 5 % look so by chance. {advice}."]
+    names = list(dict.fromkeys(f"{description.metric.name} of {label}" for description, label in heavy))
+    sentence = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
+    return [f"{sentence}. Among {len(tailed)} samples up to 5 % look so by chance. {advice}."]
 
 
 def _look_at(outliers: Sequence[int]) -> str:
@@ -120,14 +127,17 @@ def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
     """A margin of which hardly anything could fall outside, as 0.5 for accuracies from 0 to 1."""
     warnings: list[str] = []
     for pair in pairs:
-        for it in pair.comparisons:
-            margin, scores = it.metric.margin, [one.value for one in (*it.baseline.scores, *it.candidate.scores)]
-            if margin is None or it.metric.direction != "max" or margin < WIDE_MARGIN or not scores:
+        for comparison in pair.comparisons:
+            margin, scores = (
+                comparison.metric.margin,
+                [one.value for one in (*comparison.baseline.scores, *comparison.candidate.scores)],
+            )
+            if margin is None or comparison.metric.direction != "max" or margin < WIDE_MARGIN or not scores:
                 continue
             if min(scores) >= 0 and max(scores) <= 1:
                 warnings.append(
-                    f"The margin {margin:g} of {it.metric.name} is {margin:.0%} of a scale from 0 to 1, on which all "
-                    f"scores lie. If points of percent were meant, give {margin / 100:g}."
+                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of a scale from 0 to 1, "
+                    f"on which all scores lie. If points of percent were meant, give {margin / 100:g}."
                 )
     return warnings
 
@@ -150,7 +160,7 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
     return warnings
 
 
-def _uncounted(experiment: Experiment, label: str) -> list[str]:
+def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
     if lost:

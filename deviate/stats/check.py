@@ -132,16 +132,18 @@ def check_metrics(
         ValueError: a named metric has no direction.
     Source: Holm (1979); Berger (1982) for the intersection-union test.
     """
-    asked = [(pair, it) for pair in pairs for it in pair.comparisons if it.metric.name in names]
-    weighed = [
-        _weighed(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(asked))
-        for pair, comparison in asked
+    checked = [
+        (pair, comparison) for pair in pairs for comparison in pair.comparisons if comparison.metric.name in names
     ]
-    p_values = holm([it if isinstance(it, Unavailable) else it.p_value for it in weighed])
-    p_upper = holm([it if isinstance(it, Unavailable) else it.p_upper for it in weighed])
+    weighed = [
+        _weigh(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(checked))
+        for pair, comparison in checked
+    ]
+    p_values = holm([answer if isinstance(answer, Unavailable) else answer.p_value for answer in weighed])
+    p_upper = holm([answer if isinstance(answer, Unavailable) else answer.p_upper for answer in weighed])
     return tuple(
-        _metric_check(pair, comparison, it, p_adjusted, most, len(asked), confidence)
-        for (pair, comparison), it, p_adjusted, most in zip(asked, weighed, p_values, p_upper, strict=True)
+        _metric_check(pair, comparison, answer, p_adjusted, most, len(checked), confidence)
+        for (pair, comparison), answer, p_adjusted, most in zip(checked, weighed, p_values, p_upper, strict=True)
     )
 
 
@@ -152,8 +154,8 @@ def check_completion(pairs: Sequence[PairFindings], *, confidence: float) -> tup
     """
     p_values: list[Estimate] = []
     for pair in pairs:
-        it = pair.completion
-        test = it if isinstance(it, Unavailable) else it.test
+        compared = pair.completion
+        test = compared if isinstance(compared, Unavailable) else compared.test
         p_values.append(test if isinstance(test, Unavailable) else test.p_value)
     checks = []
     for pair, p_adjusted in zip(pairs, holm(p_values), strict=True):
@@ -177,7 +179,7 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
     return ControlCheck(name, "broken", f"{where(proof)}, though everything was held", proof)
 
 
-def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
+def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
     """The scores at the level of the comparison, which at a declared look is that of the repeated interval."""
     direction = comparison.metric.direction
     if direction is None:
@@ -234,7 +236,7 @@ def _metric_check(
         bound_confidence=level,
         p_adjusted=p_adjusted,
         n_family=n_family,
-        needed=_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
+        needed=_count_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
     )
 
 
@@ -258,16 +260,16 @@ def _outcome(
             return "worse", f"the whole {level_text(level)} interval of the difference lies {worse}"
         if not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - level:
             return "undecided", f"the interval lies {worse}, but {NEAR}"
-        asked = count(n_family, "question")
-        return "undecided", f"the interval lies {worse}, but p adjusted for {asked} is not below alpha"
+        questions = count(n_family, "question")
+        return "undecided", f"the interval lies {worse}, but p adjusted for {questions} is not below alpha"
     if weighed.is_within:
         word = "not worse" if margin else "better"
         if unfair := unfair_loss(comparison, word, level):
             return "undecided", unfair
-        told = f"better: the one-sided {level_text(level)} bound is on the better side of 0"
+        reason = f"better: the one-sided {level_text(level)} bound is on the better side of 0"
         if margin:
-            told = f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
-        return "passed", f"{told}{no_failure(comparison.candidate)}"
+            reason = f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
+        return "passed", f"{reason}{no_failure(comparison.candidate)}"
     if margin:
         return "undecided", "neither worse by more than the margin nor within it is shown"
     return "undecided", "not shown to be worse; that it is not worse at all, only a better candidate can show"
@@ -292,14 +294,14 @@ def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[
     if unfair := unfair_loss(comparison, word, confidence):
         return "undecided", unfair
     runs = count(len(b), "pair") if comparison.is_paired else f"{len(b)} v {len(a)} runs"
-    told = f"constant difference {difference:.4g} in {runs}, no spread observed"
+    reason = f"constant difference {difference:.4g} in {runs}, no spread observed"
     if word == "worse":
-        return "worse", f"{told}: {'beyond the margin' if margin else 'on the worse side of 0'}"
+        return "worse", f"{reason}: {'beyond the margin' if margin else 'on the worse side of 0'}"
     within = "not worse by more than the margin" if margin else "on the better side of 0"
-    return "passed", f"{told}: {within}{no_failure(comparison.candidate)}"
+    return "passed", f"{reason}: {within}{no_failure(comparison.candidate)}"
 
 
-def _needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
+def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
     """The power of the one-sided bound for a true difference of 0, never of the observed one.
 
     Source: noncentral t, as in `runs_for_effect`.
@@ -333,8 +335,8 @@ def _completion_outcome(
     if difference >= 0:
         return "passed", "no smaller share of its runs completed"
     if min(completion.baseline.n_runs, completion.candidate.n_runs) < VERDICT_RUNS:
-        found = f"{completion.baseline.n_runs} and {completion.candidate.n_runs}"
-        return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=found)
+        sizes = f"{completion.baseline.n_runs} and {completion.candidate.n_runs}"
+        return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=sizes)
     if isinstance(test, Test) and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return "worse", f"fewer of its runs completed ({test.name}'s exact test)"
     return "undecided", "fewer of its runs completed, which these numbers of runs do not tell from chance"

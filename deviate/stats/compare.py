@@ -39,7 +39,7 @@ from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.registry import compute_labelled
 from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.tests.equivalence import equivalence, paired_equivalence
-from deviate.stats.tests.paired import match, paired, pairing_cost
+from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
 from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide
 
@@ -78,8 +78,8 @@ def compare(
 
 def smallest_se(sides: Iterable[Description]) -> float | None:
     """The smallest standard error of the mean, by which all sides are rounded; None where there is none above 0."""
-    errors = [it.se for it in sides if not isinstance(it.se, Unavailable)]
-    return min((it for it in errors if it > 0), default=None)
+    errors = [side.se for side in sides if not isinstance(side.se, Unavailable)]
+    return min((error for error in errors if error > 0), default=None)
 
 
 def compare_descriptions(
@@ -179,7 +179,7 @@ def _with_asked_values(comparison: Comparison, confidence: float) -> Comparison:
     return replace(comparison, difference_interval=interval)
 
 
-def refined(comparison: Comparison) -> Comparison:
+def refine_p(comparison: Comparison) -> Comparison:
     """The comparison with a p from as many arrangements as there are for one that is near to alpha."""
     _, permutation = comparison.both_tests
     b, a = deciding_scores(comparison)
@@ -199,7 +199,7 @@ def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         return b, a
-    return [it.value for it in comparison.baseline.scores], [it.value for it in comparison.candidate.scores]
+    return [score.value for score in comparison.baseline.scores], [score.value for score in comparison.candidate.scores]
 
 
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
@@ -234,15 +234,15 @@ def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Gener
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
-    found = paired(baseline, candidate, rng=rng, confidence=confidence)
+    result = compare_pairs(baseline, candidate, rng=rng, confidence=confidence)
     differences = differences_of(b, a)
-    interval = found.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
+    interval = result.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     return replace(
         comparison,
         is_paired=True,
-        paired=found,
-        difference=found.difference,
+        paired=result,
+        difference=result.difference,
         difference_interval=interval,
         difference_bootstrap=differences
         if isinstance(differences, Unavailable)

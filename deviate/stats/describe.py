@@ -150,10 +150,10 @@ def _describe(
         outliers=tuple(scores[place].replicate for place in outliers(values)),
         tails=tails_text(values),
     )
-    return _with_sampling(_resampled(described, values, confidence, rng) if rng is not None else described, runs)
+    return _with_sampling(_add_bootstraps(described, values, confidence, rng) if rng is not None else described, runs)
 
 
-def _resampled(described: Description, values: list[float], confidence: float, rng: Source) -> Description:
+def _add_bootstraps(described: Description, values: list[float], confidence: float, rng: Source) -> Description:
     resamples = rng if isinstance(rng, Resamples) else Resamples(rng)
     return replace(
         described,

@@ -21,7 +21,7 @@ from deviate.model import (
 )
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED
-from deviate.stats.design.group_sequential import SPENDING_NAMES, Plan, at_look, repeated_p
+from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.estimates.sample import count
 
 
@@ -39,18 +39,20 @@ class Standing:
 
     confidence: float
     sentence: str = ""
-    plan: Plan | None = None
+    plan: SpendingPlan | None = None
     look: int | None = None
     refusal: str = ""
     mark: str = ""
 
-    def applied(self, comparison: Comparison) -> Comparison:
+    def apply(self, comparison: Comparison) -> Comparison:
         """A comparison at `confidence` with its tests and intervals as they count here."""
         if self.refusal:
             absent = Unavailable(self.refusal)
-            return _without_verdicts(_changed(comparison, lambda _: absent, lambda _: absent), absent)
+            return _without_verdicts(_change(comparison, lambda _: absent, lambda _: absent), absent)
         if self.mark:
-            marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
+            marked = _change(
+                comparison, lambda test: _add_note(test, self.mark), lambda interval: replace(interval, note=self.mark)
+            )
             return _without_verdicts(marked, Unavailable(self.mark))
         p_value, p_upper = both_p(comparison)
         t_test, permutation = comparison.both_tests
@@ -61,16 +63,16 @@ class Standing:
             interval = replace(interval, method=f"{interval.method}, repeated at {where}")
         critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
         t_test, permutation = (
-            it if isinstance(it, Unavailable) else _noted(it, critical) for it in (t_test, permutation)
+            test if isinstance(test, Unavailable) else _add_note(test, critical) for test in (t_test, permutation)
         )
         nominal = replace(
-            _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it),
+            _change(comparison, lambda test: _add_note(test, "nominal"), lambda interval: interval),
             difference_interval=interval,
             p_adjusted=repeated_p(self.plan, self.look, p_value),
             p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
         )
-        if isinstance(found := nominal.equivalence, Equivalence):
-            sides = replace(found, above=_noted(found.above, "nominal"), below=_noted(found.below, "nominal"))
+        if isinstance(equal := nominal.equivalence, Equivalence):
+            sides = replace(equal, above=_add_note(equal.above, "nominal"), below=_add_note(equal.below, "nominal"))
             nominal = replace(nominal, equivalence=sides)
         if isinstance(nominal.paired, Paired) and nominal.is_paired:
             return replace(nominal, paired=replace(nominal.paired, t_test=t_test, sign_flips=permutation))
@@ -83,9 +85,9 @@ class Standing:
         if self.refusal:
             return replace(completion, test=Unavailable(self.refusal))
         mark = self.mark or ("nominal" if self.plan is not None else "")
-        return replace(completion, test=_noted(completion.test, mark)) if mark else completion
+        return replace(completion, test=_add_note(completion.test, mark)) if mark else completion
 
-    def judged(self, comparison: Comparison) -> Comparison:
+    def judge(self, comparison: Comparison) -> Comparison:
         """The comparison with its verdict withheld, or with the look at which it was decided."""
         word, reason = comparison.verdict.word, comparison.verdict.reason
         if self.refusal or self.mark:
@@ -108,23 +110,25 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     if n_unplanned:
         told = f"not valid: {count(n_unplanned, 'unplanned look')}"
         return Standing(confidence, f"p-values {told}; verdict withheld", mark=told)
-    declared = [it for it in (baseline, candidate) if it.looks]
+    declared = [experiment for experiment in (baseline, candidate) if experiment.looks]
     if not declared:
         return Standing(confidence)
-    if len({(it.looks, it.spending) for it in declared}) > 1:
-        plans = " v ".join(f"{_listed(it.looks)} ({SPENDING_NAMES[it.spending]})" for it in declared)
+    if len({(experiment.looks, experiment.spending) for experiment in declared}) > 1:
+        plans = " v ".join(
+            f"{_join_looks(experiment.looks)} ({SPENDING_NAMES[experiment.spending]})" for experiment in declared
+        )
         refusal = f"the declared looks differ, {plans}"
         return Standing(confidence, f"{refusal}: verdict withheld", refusal=refusal)
-    looks, n_runs = declared[0].looks, [n_counted(it) for it in declared]
+    looks, n_runs = declared[0].looks, [n_counted(experiment) for experiment in declared]
     if n_runs[0] not in looks or len(set(n_runs)) > 1:
         return _between(looks, n_runs, confidence)
-    fixed = next((n_counted(it) for it in (baseline, candidate) if not it.looks), None)
-    plan = Plan(looks, declared[0].spending, confidence, None if is_paired else fixed)
+    fixed = next((n_counted(experiment) for experiment in (baseline, candidate) if not experiment.looks), None)
+    plan = SpendingPlan(looks, declared[0].spending, confidence, None if is_paired else fixed)
     look = looks.index(n_runs[0]) + 1
     critical = at_look(plan, look)
     sentence = (
-        f"look {look} of {len(looks)}, declared at {_listed(looks)} runs ({SPENDING_NAMES[plan.spending]} spending): "
-        f"critical p {_p_text(critical)}, repeated {level_text(1 - critical)} intervals, "
+        f"look {look} of {len(looks)}, declared at {_join_looks(looks)} runs "
+        f"({SPENDING_NAMES[plan.spending]} spending): critical p {_p_text(critical)}, repeated {level_text(1 - critical)} intervals, "
         "adjusted p are repeated p-values"
     )
     return Standing(1 - critical, sentence, plan, look)
@@ -146,7 +150,7 @@ def _between(looks: Sequence[int], n_runs: Sequence[int], confidence: float) -> 
     return Standing(confidence, f"{refusal}: {wait}", refusal=refusal)
 
 
-def _changed(
+def _change(
     comparison: Comparison,
     test: Callable[[Test], Test | Unavailable],
     interval: Callable[[Interval], Interval | Unavailable],
@@ -156,11 +160,11 @@ def _changed(
     `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
     """
 
-    def of_test(it: Test | Unavailable) -> Test | Unavailable:
-        return it if isinstance(it, Unavailable) else test(it)
+    def of_test(result: Test | Unavailable) -> Test | Unavailable:
+        return result if isinstance(result, Unavailable) else test(result)
 
-    def of_interval(it: Interval | Unavailable) -> Interval | Unavailable:
-        return it if isinstance(it, Unavailable) else interval(it)
+    def of_interval(bounds: Interval | Unavailable) -> Interval | Unavailable:
+        return bounds if isinstance(bounds, Unavailable) else interval(bounds)
 
     paired = comparison.paired
     if isinstance(paired, Paired):
@@ -229,7 +233,7 @@ def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison
     )
 
 
-def _noted(test: Test, note: str) -> Test:
+def _add_note(test: Test, note: str) -> Test:
     return replace(test, note=f"{test.note}, {note}" if test.note else note)
 
 
@@ -237,5 +241,5 @@ def _p_text(p_value: float) -> str:
     return f"{p_value:.3g}".removeprefix("0")
 
 
-def _listed(looks: Sequence[int]) -> str:
+def _join_looks(looks: Sequence[int]) -> str:
     return ", ".join(map(str, looks))

@@ -47,7 +47,7 @@ from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import pairing_warnings, partnered
+from deviate.stats.tests.paired import match_partners, pairing_warnings
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})
@@ -92,12 +92,12 @@ def judge(
     """
     _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
     if is_paired:
-        experiments = [experiments[0], *(partnered(experiments[0], it) for it in experiments[1:])]
+        experiments = [experiments[0], *(match_partners(experiments[0], experiment) for experiment in experiments[1:])]
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     for metric in directions:
-        require_metric(metric, [it.name for it in metrics[0]], f"experiment {experiments[0].name}")
+        require_metric(metric, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
-    metrics = [_with_directions(metrics[0], directions), *(_with_directions(it, matched) for it in metrics[1:])]
+    metrics = [_with_directions(metrics[0], directions), *(_with_directions(chosen, matched) for chosen in metrics[1:])]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:
         require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
@@ -110,10 +110,10 @@ def judge(
     described = [
         ExperimentFindings(
             experiment,
-            _in_order(_described(experiment, metric, confidence, resamples) for metric in own),
+            _in_order(_describe(experiment, metric, confidence, resamples) for metric in selection),
             completion(experiment, confidence=confidence),
         )
-        for experiment, own in zip(experiments, settled, strict=True)
+        for experiment, selection in zip(experiments, settled, strict=True)
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:
@@ -136,7 +136,7 @@ def judge(
             f"best needs a direction, which {', '.join(undirected)} has not: its own aggregate stands. "
             "Set direction in deviate.toml."
         )
-    labels = [label(it, experiments) if compares else it.variant for it in experiments]
+    labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
     if len(experiments) == 1:
         labels = [experiments[0].name]
     for findings, name in zip(described, labels, strict=True):
@@ -175,22 +175,25 @@ def judge(
 
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
     """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
-    baseline, others = described[0], described[1:]
-    rows: dict[str, list[tuple[int, Description]]] = {it.metric.name: [(0, it)] for it in baseline.descriptions}
-    for index, other in enumerate(others, start=1):
+    baseline, candidates = described[0], described[1:]
+    rows: dict[str, list[tuple[int, Description]]] = {
+        description.metric.name: [(0, description)] for description in baseline.descriptions
+    }
+    for index, other in enumerate(candidates, start=1):
         for before, after in match_metrics(baseline.descriptions, other.descriptions, matches):
             rows[before.metric.name].append((index, after))
     shared = {
-        (index, it.metric.name): smallest_se(side for _, side in row)
+        (index, description.metric.name): smallest_se(side for _, side in row)
         for row in rows.values()
         if len(row) > 1
-        for index, it in row
+        for index, description in row
     }
     return [
         replace(
             findings,
             descriptions=tuple(
-                replace(it, rounding_se=shared.get((index, it.metric.name))) for it in findings.descriptions
+                replace(description, rounding_se=shared.get((index, description.metric.name)))
+                for description in findings.descriptions
             ),
         )
         for index, findings in enumerate(described)
@@ -233,7 +236,7 @@ def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) ->
     )
 
 
-def _described(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
+def _describe(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
     described = describe_runs(experiment, metric, confidence=confidence, rng=resamples)
     if metric.target is None:
         return described
@@ -280,7 +283,7 @@ def _with_declared(
 
 
 def _settle(
-    own: Sequence[SelectedMetric],
+    selection: Sequence[SelectedMetric],
     baseline: Sequence[SelectedMetric],
     matches: Mapping[str, str],
     primary: str | None,
@@ -288,11 +291,11 @@ def _settle(
 ) -> tuple[SelectedMetric, ...]:
     """Metrics as they are read here: primary mark, margin, and the direction of the baseline where none is known."""
     by_name = {metric.name: metric for metric in baseline}
-    present = {metric.name for metric in own}
+    present = {metric.name for metric in selection}
     partners = {name: metric for name, metric in by_name.items() if matches.get(name) not in present}
     partners |= {other: by_name[name] for name, other in matches.items()}
     settled = []
-    for metric in own:
+    for metric in selection:
         partner = partners.get(metric.name)
         is_primary = partner is not None and partner.name == primary
         settled.append(

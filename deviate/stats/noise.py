@@ -45,19 +45,26 @@ def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) 
         tables=() if study.is_single else tuple(_table(study, metric, confidence) for metric in _metrics(study)),
         repeatability=study.proofs,
         control=study.control,
-        absorption=tuple(it for it in study.absorbed if it is not None),
+        absorption=tuple(absorption for absorption in study.absorbed if absorption is not None),
         overhead=overhead(study.experiments, confidence=confidence),
         statements=statements(study),
     )
 
 
 def _metrics(study: Study) -> list[SelectedMetric]:
-    found = {it.metric.name: it.metric for findings in study.described for it in findings.descriptions if it.n}
-    return [metric for metric in found.values() if metric.role == "quality"]
+    by_name = {
+        description.metric.name: description.metric
+        for findings in study.described
+        for description in findings.descriptions
+        if description.n
+    }
+    return [metric for metric in by_name.values() if metric.role == "quality"]
 
 
 def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTable:
-    scores = {experiment.variant: _counted(study, index, metric) for index, experiment in enumerate(study.experiments)}
+    scores = {
+        experiment.variant: _select_scores(study, index, metric) for index, experiment in enumerate(study.experiments)
+    }
     three = [_values(scores[name]) for name in (BOTH, "algo", "impl") if name in scores]
     missing = Unavailable(f"needs the variants {BOTH}, algo and impl")
     return NoiseTable(
@@ -73,11 +80,11 @@ def _row(
     study: Study, index: int, metric: SelectedMetric, scores: dict[str, tuple[Score, ...]], confidence: float
 ) -> NoiseRow:
     experiment, kind = study.experiments[index], study.kinds[index]
-    own = _values(scores[experiment.variant])
+    values = _values(scores[experiment.variant])
     whole = _values(scores[study.reference.variant]) if study.reference else []
-    no_ratio = _no_ratio(study, index, own, whole)
+    no_ratio = _no_ratio(study, index, values, whole)
     no_share = no_ratio or _no_share(study, index)
-    notes = row_notes(study, index, _description(study, index, metric), own)
+    notes = row_notes(study, index, _description(study, index, metric), values)
     is_isolated = None
     if isolates(experiment, kind) and study.control != "absent":
         is_isolated = study.control == "intact"
@@ -86,18 +93,18 @@ def _row(
         kind=kind,
         varied=experiment.varied,
         scores=scores[experiment.variant],
-        sd=_sd(own),
-        sd_interval=_sd_interval(study, index, own, confidence),
-        ratio=no_ratio or sd_ratio(whole, own),
-        ratio_interval=no_ratio or sd_ratio_interval(whole, own, confidence=confidence),
-        share=no_share or variance_share(whole, own),
-        share_interval=no_share or variance_share_interval(whole, own, confidence=confidence),
+        sd=_sd(values),
+        sd_interval=_sd_interval(study, index, values, confidence),
+        ratio=no_ratio or sd_ratio(whole, values),
+        ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
+        share=no_share or variance_share(whole, values),
+        share_interval=no_share or variance_share_interval(whole, values, confidence=confidence),
         is_isolated=is_isolated,
         note="; ".join((*(["not isolated"] if is_isolated is False else []), *notes)),
     )
 
 
-def _counted(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
+def _select_scores(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
     """The scores behind the SD. An absorbed flip is an outcome of its own, not a spread of zero mixed in."""
     description = _description(study, index, metric)
     if description is None:
@@ -110,7 +117,10 @@ def _counted(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, .
 
 
 def _description(study: Study, index: int, metric: SelectedMetric) -> Description | None:
-    return next((it for it in study.described[index].descriptions if it.metric.name == metric.name), None)
+    return next(
+        (description for description in study.described[index].descriptions if description.metric.name == metric.name),
+        None,
+    )
 
 
 def _values(scores: Sequence[Score]) -> list[float]:
@@ -129,7 +139,7 @@ def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: 
     return sd_interval(values, confidence=confidence)
 
 
-def _no_ratio(study: Study, index: int, own: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
+def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
     """Why the spread of a variant is not measured by that of the reference."""
     reference = study.reference
     if reference is None:
@@ -138,9 +148,9 @@ def _no_ratio(study: Study, index: int, own: Sequence[float], whole: Sequence[fl
         return REFERENCE
     if study.kinds[index] == "configuration":
         return CONFIGURATION
-    if min(len(own), len(whole)) < RATIO_RUNS:
-        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(own)}")
-    if reason := spread_refusal(own):
+    if min(len(values), len(whole)) < RATIO_RUNS:
+        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(values)}")
+    if reason := spread_refusal(values):
         return reason
     if reason := spread_refusal(whole):
         return Unavailable(f"{reference.variant}: {reason.reason}")
@@ -154,7 +164,7 @@ def _no_share(study: Study, index: int) -> Unavailable | None:
         return Unavailable("nothing is varied here")
     if kind in {"script", "one-bit"} or reference is None or not reference.varied:
         return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
-    if extra := [it for it in experiment.varied if it not in reference.varied]:
+    if extra := [factor for factor in experiment.varied if factor not in reference.varied]:
         return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
     if leaves_other_out(study, index):
         return Unavailable("other moves and is left out")

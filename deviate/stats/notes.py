@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Absorption, Description, Repeatability, value_text
 from deviate.stats.estimates.sample import count, spread_refusal
-from deviate.stats.study import STREAMS, Study, drawn
+from deviate.stats.study import STREAMS, Study, find_drawn_streams
 
 WITHOUT_STREAMS = frozenset({"script", "nothing", "implementation", "configuration"})
 """Kinds of variants whose equal runs say nothing of streams."""
@@ -88,8 +88,8 @@ def _flip_notes(flips: Absorption) -> list[str]:
 def _draws_nothing(study: Study, index: int) -> bool:
     """Whether a variant varies random streams alone, and its runs drew from none of them."""
     experiment = study.experiments[index]
-    found = drawn([experiment])
-    return found is not None and set(STREAMS) - found >= set(experiment.varied) > set()
+    streams = find_drawn_streams([experiment])
+    return streams is not None and set(STREAMS) - streams >= set(experiment.varied) > set()
 
 
 def _these(study: Study, index: int) -> str:

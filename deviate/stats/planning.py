@@ -50,11 +50,13 @@ def planning(
             for pair in pairs
             if pair.headline is not None
         )
-    whole = next((it.reference for it in noise.tables if it.metric.name == primary), None) if noise else None
-    chosen = next((it for it in described if it.experiment.variant == whole), described[0])
+    whole = next((table.reference for table in noise.tables if table.metric.name == primary), None) if noise else None
+    chosen = next((findings for findings in described if findings.experiment.variant == whole), described[0])
     name = chosen.experiment.variant if len(described) > 1 else chosen.experiment.name
     return tuple(
-        plan_experiment(it, name, confidence=confidence) for it in chosen.descriptions if it.metric.name == primary
+        plan_experiment(description, name, confidence=confidence)
+        for description in chosen.descriptions
+        if description.metric.name == primary
     )
 
 
@@ -70,7 +72,7 @@ def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, co
         return _plan(metric, baseline, candidate, sd, len(b) - 1, (len(b),), confidence, is_paired=True)
     b, a = _values(comparison.baseline), _values(comparison.candidate)
     n_now = (len(b), len(a))
-    if reason := _refused(b, a):
+    if reason := _refusal(b, a):
         return _without(metric, baseline, candidate, n_now, reason, confidence)
     return _plan(metric, baseline, candidate, pooled_sd(moments(b), moments(a)), sum(n_now) - 2, n_now, confidence)
 
@@ -79,7 +81,7 @@ def plan_experiment(description: Description, name: str, *, confidence: float = 
     """For two methods that both spread as this one experiment does."""
     values = _values(description)
     n_now = (len(values), len(values))
-    if reason := _refused(values):
+    if reason := _refusal(values):
         return _without(description.metric, name, "", n_now, reason, confidence)
     return _plan(description.metric, name, "", moments(values).sd, len(values) - 1, n_now, confidence)
 
@@ -88,7 +90,7 @@ def _values(description: Description) -> list[float]:
     return [score.value for score in description.scores]
 
 
-def _refused(*samples: Values) -> Unavailable | None:
+def _refusal(*samples: Values) -> Unavailable | None:
     return refusal(2, *samples) or spread_refusal(*samples)
 
 
@@ -117,7 +119,7 @@ def _plan(
         runs_range = (low, high)
         runs_equivalence = _runs_for_equivalence(sizes[0], confidence, is_paired=is_paired)
     marked = {n_now[0], 2 * n_now[0]} if len(set(n_now)) == 1 else {2 * max(n_now)}
-    marked |= {it for it in (runs, runs_equivalence) if isinstance(it, int)}
+    marked |= {n_runs for n_runs in (runs, runs_equivalence) if isinstance(n_runs, int)}
     rows = []
     for n in sorted({*PLANNED_RUNS, *marked}):
         size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)

@@ -44,12 +44,12 @@ def is_on_test_data(name: str) -> bool:
     return bool(TEST_WORDS & _words(name))
 
 
-def require_metric(name: str, known: Sequence[str], where: str) -> None:
+def require_metric(name: str, names: Sequence[str], where: str) -> None:
     """Raises InputError for a metric that is not known there; the hint names a near one, and all."""
-    if name in known:
+    if name in names:
         return
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = ", ".join(known) or "none"
+    near = difflib.get_close_matches(name, names, n=1)
+    listed = ", ".join(names) or "none"
     hint = f"Did you mean {near[0]}? " if near else ""
     raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
 

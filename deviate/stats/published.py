@@ -60,11 +60,11 @@ def quotient_range(numerator: float, denominator: float, *, places: int) -> Inte
 
 def is_quotient(printed: float, numerator: float, denominator: float, *, places: int, is_truncated: bool) -> bool:
     """Whether a printed quotient of two decimals fits two printed numbers, rounded to nearest or cut off."""
-    found = quotient_range(numerator, denominator, places=places)
-    if isinstance(found, Unavailable):
+    bounds = quotient_range(numerator, denominator, places=places)
+    if isinstance(bounds, Unavailable):
         return False
     low, high = (printed, printed + 0.01) if is_truncated else (printed - 0.005, printed + 0.005)
-    return found.low < high and low <= found.high
+    return bounds.low < high and low <= bounds.high
 
 
 def feasible_sd(difference: float, n: int) -> Interval | Unavailable:

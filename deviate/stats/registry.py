@@ -72,7 +72,7 @@ def statistic(
     draws: bool = False,
     is_paired: bool = False,
     name: str = "",
-    **shown: Any,
+    **presentation: Any,
 ) -> Callable[[Function], Function]:
     """Register a function; it is returned as it is. The arguments are those of `Statistic`.
 
@@ -82,7 +82,7 @@ def statistic(
 
     def register(function: Function) -> Function:
         entry = Statistic(
-            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **shown
+            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **presentation
         )
         if entry.label and n_samples != 2:
             raise ToolError(f"{entry.name} has a label, and does not compare two samples", "leave the label out")

@@ -4,32 +4,32 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.model import Absorption, Experiment, Repeatability
 from deviate.stats.estimates.evaluation import evaluation_statements
-from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import count
 from deviate.stats.notes import equal_note, equal_words, has_no_effect, where
-from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
+from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, find_drawn_streams, isolates, leaves_other_out
 
 MOST_LISTED = 5
 
 
 def statements(study: Study) -> tuple[str, ...]:
     """Control first, for all claims hang on it; then what each variant shows, then what escapes control."""
-    told = [
+    sentences = [
         *_control(study),
         *(sentence for index, _ in enumerate(study.experiments) for sentence in _of_variant(study, index)),
         *_beyond_control(study),
     ]
     if not study.is_single:
-        told += [*_draws(study), *evaluation_statements(study.experiments)]
-    return tuple(told)
+        sentences += [*_draws(study), *evaluation_statements(study.experiments)]
+    return tuple(sentences)
 
 
 def _control(study: Study) -> Iterator[str]:
-    proof = next((it for it in study.proofs if it.variant == CONTROL), None)
+    proof = next((proof for proof in study.proofs if proof.variant == CONTROL), None)
     claims = [
-        it.variant
-        for it, kind in zip(study.experiments, study.kinds, strict=True)
-        if isolates(it, kind) and it.variant != CONTROL
+        experiment.variant
+        for experiment, kind in zip(study.experiments, study.kinds, strict=True)
+        if isolates(experiment, kind) and experiment.variant != CONTROL
     ]
     if study.control == "absent":
         if claims:
@@ -39,17 +39,17 @@ def _control(study: Study) -> Iterator[str]:
     if proof is None:
         return
     if study.control == "intact":
-        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_compared(proof)}."
+        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_what_compared(proof)}."
         return
     yield f"{CONTROL} failed: {where(proof)}, though everything was held."
     if claims:
-        yield f"Not isolated: what {_listed(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
+        yield f"Not isolated: what {_join_words(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
 
 
-def _compared(proof: Repeatability) -> str:
+def _what_compared(proof: Repeatability) -> str:
     parts = [count(proof.n_metrics, "quality metric")] if proof.n_metrics else []
     parts += ["final weights"] if proof.weights == "equal" else []
-    return f" ({_listed(parts)})"
+    return f" ({_join_words(parts)})"
 
 
 def _of_variant(study: Study, index: int) -> Iterator[str]:
@@ -102,11 +102,11 @@ def _flips(flips: Absorption) -> Iterator[str]:
 
 
 def _beyond_control(study: Study) -> Iterator[str]:
-    runs = [run for experiment in study.experiments for run in completed(experiment)]
-    if found := list(dict.fromkeys(it for run in runs for it in run.uncontrolled)):
-        yield f"Beyond all control: {_some(found)}. What follows from it is in the spread of every variant."
-    if found := list(dict.fromkeys(it for run in runs for it in run.operations)):
-        yield f"Used for want of a deterministic version: {_some(found)}."
+    runs = [run for experiment in study.experiments for run in select_completed(experiment)]
+    if names := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
+        yield f"Beyond all control: {_some(names)}. What follows from it is in the spread of every variant."
+    if names := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
+        yield f"Used for want of a deterministic version: {_some(names)}."
     yield from _run_time_seeds(study)
 
 
@@ -115,7 +115,11 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
     What they are made from is not observed: the clock, a process number, a variable, the folder of the run.
     """
-    held = [it for it in study.experiments if it.held and set(it.varied).isdisjoint({*STREAMS, "hash"})]
+    held = [
+        experiment
+        for experiment in study.experiments
+        if experiment.held and set(experiment.varied).isdisjoint({*STREAMS, "hash"})
+    ]
     for experiment in held or study.experiments:
         if calls := _calls_with_other_values(experiment):
             text = f"{_some(calls)}: the value of the seed differs between runs of {experiment.variant}"
@@ -129,50 +133,54 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
 def _calls_with_other_values(experiment: Experiment) -> list[str]:
     """Seeding calls whose k-th value is not the same in all runs; runs may make them more or less often."""
-    given: dict[tuple[str, str, int], list[list[str]]] = {}
-    for run in completed(experiment):
-        here: dict[tuple[str, str, int], list[str]] = {}
+    by_call: dict[tuple[str, str, int], list[list[str]]] = {}
+    for run in select_completed(experiment):
+        calls: dict[tuple[str, str, int], list[str]] = {}
         for event in run.seed_events:
-            here.setdefault((event.call, event.file, event.line), []).append(event.value)
-        for key, values in here.items():
-            given.setdefault(key, []).append(values)
+            calls.setdefault((event.call, event.file, event.line), []).append(event.value)
+        for key, values in calls.items():
+            by_call.setdefault(key, []).append(values)
     return [
         f"{call} at {file}:{line}"
-        for (call, file, line), runs in given.items()
+        for (call, file, line), runs in by_call.items()
         if any(len(set(together)) > 1 for together in zip(*runs, strict=False))
     ]
 
 
 def _draws(study: Study) -> Iterator[str]:
     """What was drawn, as far as deviate watches: what it does not watch is not denied."""
-    found = drawn(study.experiments)
-    if found is None:
+    streams = find_drawn_streams(study.experiments)
+    if streams is None:
         yield "From which streams numbers were drawn is not recorded."
         return
-    if not found:
+    if not streams:
         yield "No random draw was observed from the generators that deviate watches."
         return
-    named = ("init", "shuffle", "augment", "dropout")
-    if unused := [stream for stream in named if stream not in found]:
-        text = f"No draw from {_listed(unused)} was observed from the generators that deviate watches"
-        if "other" in found:
+    examples = ("init", "shuffle", "augment", "dropout")
+    if unused := [stream for stream in examples if stream not in streams]:
+        text = f"No draw from {_join_words(unused)} was observed from the generators that deviate watches"
+        if "other" in streams:
             text += "; what the script draws for such a purpose in ways of its own is among other"
         yield f"{text}."
-    holding = [it for it in study.experiments if "split" in it.held]
-    if "split" in found and holding and len(holding) == len(study.experiments):
+    holding = [experiment for experiment in study.experiments if "split" in experiment.held]
+    if "split" in streams and holding and len(holding) == len(study.experiments):
         yield "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
-    if "other" not in found:
+    if "other" not in streams:
         yield "Every draw that was observed belonged to a stream: none was from other."
         return
-    varying = [it.variant for it in study.experiments if "other" in it.varied]
+    varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
     sentence = "Some draws belong to no stream (other)"
     sentence += (
-        f"; {_listed(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
+        f"; {_join_words(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
     )
-    left_out = [it.variant for index, it in enumerate(study.experiments) if leaves_other_out(study, index)]
+    left_out = [
+        experiment.variant for index, experiment in enumerate(study.experiments) if leaves_other_out(study, index)
+    ]
     if left_out:
         whose = _verb(left_out, "The share of", "The shares of")
-        sentence += f". {whose} {_listed(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+        sentence += (
+            f". {whose} {_join_words(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+        )
         sentence += ": add other to --variants"
     yield f"{sentence}."
 
@@ -181,15 +189,15 @@ def _verb(subjects: Sequence[str], one: str, several: str) -> str:
     return one if len(subjects) == 1 else several
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _some(words: Sequence[str]) -> str:
     more = len(words) - MOST_LISTED
-    return f"{', '.join(words[:MOST_LISTED])} and {more} more" if more > 0 else _listed(words)
+    return f"{', '.join(words[:MOST_LISTED])} and {more} more" if more > 0 else _join_words(words)
 
 
 def _replicates(replicates: Iterable[int]) -> str:
-    indices = [str(it) for it in replicates]
-    return f"replicate{'s' * (len(indices) > 1)} {_listed(indices)}"
+    indices = [str(replicate) for replicate in replicates]
+    return f"replicate{'s' * (len(indices) > 1)} {_join_words(indices)}"

@@ -63,4 +63,4 @@ def next_look(looks: Sequence[int], n_runs: int) -> int | None:
 def is_settled(findings: Findings) -> bool:
     """Whether every comparison has a headline verdict that no further look could change: runs may end here."""
     headlines = [pair.headline for pair in findings.pairs]
-    return bool(headlines) and all(it is not None and it.verdict.word not in OPEN for it in headlines)
+    return bool(headlines) and all(headline is not None and headline.verdict.word not in OPEN for headline in headlines)

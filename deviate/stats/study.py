@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Absorption, Experiment, ExperimentFindings, NoiseKind, Repeatability
-from deviate.stats.estimates.proof import absorption, completed, repeatability
+from deviate.stats.estimates.proof import absorption, repeatability, select_completed
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})
@@ -26,7 +26,7 @@ class Study:
 
     @property
     def experiments(self) -> list[Experiment]:
-        return [it.experiment for it in self.described]
+        return [findings.experiment for findings in self.described]
 
     @property
     def is_single(self) -> bool:
@@ -34,16 +34,17 @@ class Study:
 
 
 def study_of(described: Sequence[ExperimentFindings]) -> Study:
-    experiments = [it.experiment for it in described]
+    experiments = [findings.experiment for findings in described]
     kinds = tuple(map(kind_of, experiments))
-    control = next((it for it in experiments if it.variant == CONTROL), None)
+    control = next((experiment for experiment in experiments if experiment.variant == CONTROL), None)
     proofs = tuple(map(repeatability, experiments))
     return Study(
         described=tuple(described),
         kinds=kinds,
         proofs=proofs,
         absorbed=tuple(
-            absorption(it, control) if kind == "one-bit" else None for it, kind in zip(experiments, kinds, strict=True)
+            absorption(experiment, control) if kind == "one-bit" else None
+            for experiment, kind in zip(experiments, kinds, strict=True)
         ),
         control=_control(proofs),
         reference=_reference(experiments, kinds),
@@ -69,22 +70,26 @@ def isolates(experiment: Experiment, kind: NoiseKind) -> bool:
     return kind not in {"script", "nothing"} and bool(set(experiment.held) - {"split"})
 
 
-def drawn(experiments: Sequence[Experiment]) -> set[str] | None:
+def find_drawn_streams(experiments: Sequence[Experiment]) -> set[str] | None:
     """Streams from which numbers were drawn; None when no completed run tells."""
-    told = [run.draws for experiment in experiments for run in completed(experiment) if run.draws]
-    return {stream for draws in told for streams in draws.values() for stream in streams} if told else None
+    counted = [run.draws for experiment in experiments for run in select_completed(experiment) if run.draws]
+    return {stream for draws in counted for streams in draws.values() for stream in streams} if counted else None
 
 
 def leaves_other_out(study: Study, index: int) -> bool:
     """Whether an attribution to streams by this variant would pass over draws that belong to no stream."""
     kind, experiment = study.kinds[index], study.experiments[index]
-    if kind != "streams" or "other" in experiment.varied or "other" not in (drawn(study.experiments) or ()):
+    if (
+        kind != "streams"
+        or "other" in experiment.varied
+        or "other" not in (find_drawn_streams(study.experiments) or ())
+    ):
         return False
-    return not any(it.varied == ("other",) for it in study.experiments)
+    return not any(experiment.varied == ("other",) for experiment in study.experiments)
 
 
 def _control(proofs: Sequence[Repeatability]) -> Literal["intact", "broken", "absent"]:
-    proof = next((it for it in proofs if it.variant == CONTROL), None)
+    proof = next((proof for proof in proofs if proof.variant == CONTROL), None)
     if proof is None or proof.is_equal is None:
         return "absent"
     return "intact" if proof.is_equal else "broken"
@@ -95,13 +100,15 @@ def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) ->
 
     Never the one with the largest observed SD: that choice would depend on the scores.
     """
-    by_name = {it.variant: it for it in experiments}
+    by_name = {experiment.variant: experiment for experiment in experiments}
     if BOTH in by_name:
         return by_name[BOTH]
     varying = [
-        it for it, kind in zip(experiments, kinds, strict=True) if kind in {"streams", "implementation", "mixed"}
+        experiment
+        for experiment, kind in zip(experiments, kinds, strict=True)
+        if kind in {"streams", "implementation", "mixed"}
     ]
-    found = drawn(experiments)
-    if found is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
-        varying = [it for it in varying if not set(it.varied) <= set(STREAMS) - found]
-    return max(varying, key=lambda it: len(it.varied), default=by_name.get(SCRIPT))
+    streams = find_drawn_streams(experiments)
+    if streams is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
+        varying = [experiment for experiment in varying if not set(experiment.varied) <= set(STREAMS) - streams]
+    return max(varying, key=lambda experiment: len(experiment.varied), default=by_name.get(SCRIPT))

@@ -46,19 +46,19 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
     if isinstance(equivalence, Equivalence) and equivalence.is_within:
         if unfair := unfair_loss(comparison, "equivalent", confidence):
             return Verdict("undecided", unfair)
-        told = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
-        return Verdict("equivalent", rates + told + no_failure(candidate))
+        sentence = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
+        return Verdict("equivalent", rates + sentence + no_failure(candidate))
     excludes_zero = interval.low > 0 or interval.high < 0
     p_adjusted, p_upper = comparison.p_adjusted, comparison.p_upper
     if excludes_zero and not isinstance(p_upper, Unavailable) and p_upper < 1 - confidence:
-        return _decided(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
-    told = f"the {level_text(interval.confidence)} interval of the difference"
+        return _decide_side(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
+    sentence = f"the {level_text(interval.confidence)} interval of the difference"
     if not excludes_zero:
-        reason = f"{told} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
+        reason = f"{sentence} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
     elif not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
-        reason = f"{told} excludes 0, but {NEAR}"
+        reason = f"{sentence} excludes 0, but {NEAR}"
     else:
-        reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
+        reason = f"{sentence} excludes 0, but p adjusted for the family is not below alpha"
         reason += _least_of_family(comparison, n_family, confidence)
     return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence, n_family, has_looks=has_looks))
 
@@ -85,13 +85,13 @@ def _disagreement(comparison: Comparison, interval: Interval) -> str:
         return ""
     name = "paired t" if comparison.is_paired else "Welch"
     other = "sign flips" if comparison.is_paired else "permutation"
-    told = f"; the two tests disagree: {name} p {_p(t_test)}, {other} p {_p(permutation)}"
+    clause = f"; the two tests disagree: {name} p {_p(t_test)}, {other} p {_p(permutation)}"
     causes = [_far(side) for side in (comparison.baseline, comparison.candidate)]
     n_b, n_a = comparison.baseline.n, comparison.candidate.n
     if not comparison.is_paired and max(n_b, n_a) >= UNEQUAL * min(n_b, n_a):
         causes.append(f"{n_b} against {n_a} runs")
-    causes = [it for it in causes if it]
-    return f"{told} ({', '.join(causes)})" if causes else told
+    causes = [cause for cause in causes if cause]
+    return f"{clause} ({', '.join(causes)})" if causes else clause
 
 
 def _p(test: Test) -> str:
@@ -103,7 +103,7 @@ def _far(description: Description) -> str:
     median = description.median
     if not description.outliers or isinstance(median, Unavailable):
         return ""
-    far = [it.value for it in description.scores if it.replicate in description.outliers]
+    far = [score.value for score in description.scores if score.replicate in description.outliers]
     where = "below" if max(far) < median else "above" if min(far) > median else "from"
     verb = "lies" if len(far) == 1 else "lie"
     return f"{len(far)} of {count(description.n, 'run')} {verb} far {where} the rest"
@@ -179,7 +179,7 @@ def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verd
     return Verdict("undecided", reason.reason)
 
 
-def _decided(
+def _decide_side(
     comparison: Comparison, interval: Interval, rates: str, confidence: float, *, is_adjusted: bool
 ) -> Verdict:
     baseline = comparison.baseline
@@ -192,8 +192,8 @@ def _decided(
         word = "better" if rises == (direction == "max") else "worse"
         if unfair := unfair_loss(comparison, word, confidence):
             return Verdict("undecided", unfair)
-    told = "adjusted p" if is_adjusted else "p"
-    reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {told} is below alpha"
+    p_name = "adjusted p" if is_adjusted else "p"
+    reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {p_name} is below alpha"
     if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
         reason += f"; {word} by more than the margin {margin:g}"
     typical = comparison.superiority
@@ -212,7 +212,7 @@ def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> b
     test = comparison.worst_rank
     if isinstance(test, Unavailable) or test.p_value >= 1 - level:
         return False
-    n_b, n_a = (it.n + n_failed(it) for it in (comparison.baseline, comparison.candidate))
+    n_b, n_a = (description.n + n_failed(description) for description in (comparison.baseline, comparison.candidate))
     is_higher = test.statistic > n_b * n_a / 2
     return is_higher == (is_better == (comparison.metric.direction == "max"))
 
@@ -227,7 +227,7 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
     winner, loser = (baseline, candidate) if word == "worse" else (candidate, baseline)
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return ""
-    before, after = (f"{n_failed(it)}/{it.n_runs}" for it in (baseline, candidate))
+    before, after = (f"{n_failed(description)}/{description.n_runs}" for description in (baseline, candidate))
     return f"{word} among completed runs, but {after} of the candidate against {before} of the baseline failed"
 
 

@@ -33,7 +33,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
     runs = NOT_ASKED if effect is None else runs_for(effect, question)
     margin_runs = NOT_ASKED if margin is None else runs_for_margin(margin, question)
     looks, expected = _looks(effect, runs, question)
-    shown = {n for n in (*numbers, runs, margin_runs) if not isinstance(n, Unavailable) and n >= 2}
+    sizes = {n for n in (*numbers, runs, margin_runs) if not isinstance(n, Unavailable) and n >= 2}
     return Design(
         question=question,
         pilot=pilot,
@@ -44,7 +44,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
         looks=looks,
         expected_runs=expected,
         spread_runs=tuple((ratio, spread_runs(ratio, question)) for ratio in SPREAD_RATIOS),
-        rows=tuple(_row(n, question) for n in sorted(shown)),
+        rows=tuple(_row(n, question) for n in sorted(sizes)),
     )
 
 
@@ -77,7 +77,7 @@ def detectable(n: int, question: Question) -> Estimate:
 
 def runs_for(effect: float, question: Question) -> int | Unavailable:
     """Runs of each side, or pairs, that see a true effect; never fewer than a verdict needs."""
-    return _judged(fewest(lambda n: power_of(effect, n, question) >= question.power), question)
+    return _at_least_judged(fewest(lambda n: power_of(effect, n, question) >= question.power), question)
 
 
 def equivalence_power(margin: float, n: int, question: Question) -> float:
@@ -107,7 +107,7 @@ def equivalence_power(margin: float, n: int, question: Question) -> float:
 
 def runs_for_margin(margin: float, question: Question) -> int | Unavailable:
     """Runs of each side, or pairs, that show equivalence within the margin when there is no difference."""
-    return _judged(fewest(lambda n: equivalence_power(margin, n, question) >= question.power), question)
+    return _at_least_judged(fewest(lambda n: equivalence_power(margin, n, question) >= question.power), question)
 
 
 def rank_runs(effect: float, question: Question) -> int | Unavailable:
@@ -183,7 +183,7 @@ def _unit(n: int, question: Question) -> float:
     return math.sqrt(2 * (1 - (question.correlation or 0.0)) / n)
 
 
-def _judged(n: int | Unavailable, question: Question) -> int | Unavailable:
+def _at_least_judged(n: int | Unavailable, question: Question) -> int | Unavailable:
     return n if isinstance(n, Unavailable) else max(n, _least(question))
 
 
@@ -214,7 +214,7 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
 
 def _row(n: int, question: Question) -> DesignRow:
     tail = (1 + question.confidence) / 2
-    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(it, n - 1))) for it in (tail, 1 - tail))
+    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1))) for share in (tail, 1 - tail))
     return DesignRow(
         n=n,
         detectable=detectable(n, question),

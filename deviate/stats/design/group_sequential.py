@@ -31,7 +31,7 @@ Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SpendingPlan:
     """Declared looks.
 
     Attributes:
@@ -49,17 +49,17 @@ class Plan:
     def fractions(self) -> tuple[float, ...]:
         """Information at each look as a share of that at the last: 1 / (1 / n_A + 1 / n_B), for equal spread."""
         information = [1 / (1 / n + 1 / (self.fixed or n)) for n in self.numbers]
-        return tuple(it / information[-1] for it in information)
+        return tuple(value / information[-1] for value in information)
 
 
-def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> Plan:
+def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> SpendingPlan:
     """`5,10,20`, or `4` for equal steps up to `n_runs`; `pocock:` before it spends alpha evenly.
 
     Raises:
         InputError: it is neither, or a look comes too early to be judged.
     """
     name, colon, listed = text.strip().lower().rpartition(":")
-    numbers = [int(it) for it in re.findall(r"[0-9]+", listed)]
+    numbers = [int(digits) for digits in re.findall(r"[0-9]+", listed)]
     if not re.fullmatch(r"\s*[0-9]+(\s*,\s*[0-9]+)*\s*,?\s*", listed) or (colon and name.strip() not in _WORDS):
         raise InputError(
             f"The looks {text!r} are neither numbers of runs nor a number of looks.",
@@ -76,10 +76,10 @@ def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.9
             f"The first look would come at {numbers[0]} runs, but no verdict is given below {VERDICT_RUNS}.",
             f"Begin at {VERDICT_RUNS} runs or later: fewer looks, or more runs.",
         )
-    return Plan(tuple(numbers), _WORDS[name.strip()] if colon else "obrien-fleming", confidence)
+    return SpendingPlan(tuple(numbers), _WORDS[name.strip()] if colon else "obrien-fleming", confidence)
 
 
-def at_look(plan: Plan, k: int) -> float:
+def at_look(plan: SpendingPlan, k: int) -> float:
     """Critical p at look `k`, counted from 1: a two-sided p below it decides.
 
     Its complement is the confidence of the repeated interval.
@@ -89,7 +89,7 @@ def at_look(plan: Plan, k: int) -> float:
     return 2 * float(special.ndtr(-bounds[k - 1]))
 
 
-def repeated_p(plan: Plan, k: int, p_value: float) -> float:
+def repeated_p(plan: SpendingPlan, k: int, p_value: float) -> float:
     """The smallest overall error at which a nominal two-sided p at look `k` decides.
 
     It is below alpha where p is below `at_look(plan, k)`; families are adjusted by Holm's method over these.
@@ -145,13 +145,13 @@ def classical_bounds(n_looks: int, alpha: float, shape: Spending) -> tuple[float
     Source: Pocock (1977); O'Brien & Fleming (1979).
     """
     fractions = [(k + 1) / n_looks for k in range(n_looks)]
-    relative = [1.0 if shape == "pocock" else 1 / math.sqrt(it) for it in fractions]
+    relative = [1.0 if shape == "pocock" else 1 / math.sqrt(fraction) for fraction in fractions]
 
     def excess(scale: float) -> float:
-        return math.fsum(crossing(fractions, [scale * it for it in relative])) - alpha
+        return math.fsum(crossing(fractions, [scale * value for value in relative])) - alpha
 
     scale = float(optimize.brentq(excess, 0.1, 10.0, xtol=1e-12))
-    return tuple(scale * it for it in relative)
+    return tuple(scale * value for value in relative)
 
 
 def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: float = 0.0) -> tuple[float, ...]:

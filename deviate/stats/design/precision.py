@@ -51,17 +51,17 @@ def parse_target(text: str) -> Target:
     Raises:
         InputError: it is neither, or the width is not a positive number.
     """
-    found = _TARGET.fullmatch(text)
+    match = _TARGET.fullmatch(text)
     try:
-        half_width = float(found[2]) if found else 0.0
+        half_width = float(match[2]) if match else 0.0
     except ValueError:
         half_width = 0.0
-    if found is None or not 0 < half_width < math.inf:
+    if match is None or not 0 < half_width < math.inf:
         raise InputError(
             f"The target {text!r} is no metric with the half-width of its interval.",
             'Write --until "test_acc ±0.5" (in units of the metric) or "test_acc ±1%" (of the mean); +- does as well.',
         )
-    return Target(found[1], half_width, bool(found[3]))
+    return Target(match[1], half_width, bool(match[3]))
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
@@ -84,7 +84,7 @@ def reached(scores: Values, target: Target, confidence: float = 0.95, *, min_run
     if spread_refusal(scores):
         return True
     width = half_width(scores, confidence)
-    return not isinstance(width, Unavailable) and width <= _wanted(scores, target)
+    return not isinstance(width, Unavailable) and width <= _target_width(scores, target)
 
 
 def forecast(
@@ -99,7 +99,7 @@ def forecast(
         return reason
     if spread_refusal(scores):
         return fewest
-    wanted, sd = _wanted(scores, target), moments(scores).sd
+    wanted, sd = _target_width(scores, target), moments(scores).sd
 
     def is_enough(n: int) -> bool:
         return t_quantile((1 + confidence) / 2, n - 1) * sd <= wanted * math.sqrt(n)
@@ -122,14 +122,14 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
     width = half_width(scores, confidence)
     if isinstance(width, Unavailable):
         got = f"no interval: {width.reason}"
-    elif width <= _wanted(scores, target):
+    elif width <= _target_width(scores, target):
         got = "reached"
     else:
         got = "not reached"
-    told = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
+    note = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
     if isinstance(width, Unavailable):
-        return told
-    return f"{told}; its {level_text(confidence)} interval covers slightly less than it says"
+        return note
+    return f"{note}; its {level_text(confidence)} interval covers slightly less than it says"
 
 
 def target_of(experiment: Experiment) -> Target | None:
@@ -140,7 +140,7 @@ def target_of(experiment: Experiment) -> Target | None:
         return None
 
 
-def _wanted(scores: Values, target: Target) -> float:
+def _target_width(scores: Values, target: Target) -> float:
     if not target.is_percent:
         return target.half_width
     return abs(moments(scores).mean) * target.half_width / 100

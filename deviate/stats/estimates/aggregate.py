@@ -58,9 +58,9 @@ Measurement = tuple[int | None, float]
 
 
 def _at_step(measurements: list[Measurement], step: int) -> Estimate:
-    here = [measurement for measurement in measurements if measurement[0] == step]
-    if here:
-        return _finite(here, lambda values: values[0])
+    at_step = [measurement for measurement in measurements if measurement[0] == step]
+    if at_step:
+        return _finite(at_step, lambda values: values[0])
     steps = [at for at, _ in measurements if at is not None]
     if not steps:
         return Unavailable(f"no value at step {step}: reported outside the main loop only")

@@ -50,7 +50,7 @@ def simultaneous_quantile(
     share_of_steps = (1 + correlation**2) / (n_steps * max(1 - correlation**2, 1e-9))
     error = math.sqrt(min(1.0, share_of_steps) * (0.5 / (n_a - 1) + 0.5 / (n_b - 1)))
     ratios = [ratio * math.exp(RATIO_ERRORS * error * side) for side in (-1, 0, 1)]
-    return max(simulated.quantile(it, confidence) for it in ratios)
+    return max(simulated.quantile(ratio, confidence) for ratio in ratios)
 
 
 class _Simulated:

@@ -57,17 +57,17 @@ class Resamples:
 
     def draws(self, n: int, side: int = 0) -> Draws:
         """Draws of n runs; sides (baseline 0, candidate 1) are drawn independently of each other."""
-        found = self._kept.pop((n, side), None) or self._draw(n, side)
-        _keep(self._kept, (n, side), found, N_KEPT)
-        return found
+        indices = self._kept.pop((n, side), None) or self._draw(n, side)
+        _keep(self._kept, (n, side), indices, N_KEPT)
+        return indices
 
     def moments(self, values: Values, side: int = 0) -> "_Resampled":
         """Mean and SD in every resample of these scores: several intervals need them."""
         ordered = np.sort(np.asarray(values, dtype=np.float64))
         key = side, ordered.tobytes()
-        found = self._samples.pop(key, None) or _resampled(ordered, self.draws(len(ordered), side))
-        _keep(self._samples, key, found, N_SAMPLES_KEPT)
-        return found
+        sample = self._samples.pop(key, None) or _resample(ordered, self.draws(len(ordered), side))
+        _keep(self._samples, key, sample, N_SAMPLES_KEPT)
+        return sample
 
     def _draw(self, n: int, side: int) -> Draws:
         generator = np.random.default_rng([self._seed, n, side])
@@ -224,7 +224,7 @@ class _Resampled:
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
 
-def _resampled(ordered: Column, draws: Draws) -> _Resampled:
+def _resample(ordered: Column, draws: Draws) -> _Resampled:
     n, centre = len(ordered), moments(ordered.tolist()).mean
     deviations = ordered - centre
     deviations -= math.fsum(deviations) / n  # what the mean of large scores is rounded by
@@ -262,11 +262,11 @@ def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
     return None
 
 
-def _keep(kept: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
+def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
     """Keep a value as the latest; the one that was not asked for longest goes."""
-    kept[key] = value
-    if len(kept) > n_most:
-        del kept[next(iter(kept))]
+    cache[key] = value
+    if len(cache) > n_most:
+        del cache[next(iter(cache))]
 
 
 def _resamples(rng: Source) -> Resamples:

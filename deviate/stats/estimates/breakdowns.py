@@ -28,17 +28,17 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
     tasks = findings.experiment.tasks
     places = {metric.name: place for place, metric in enumerate(findings.experiment.metrics)}
     alike: dict[tuple[object, ...], list[Description]] = {}
-    for description in sorted(findings.descriptions, key=lambda it: places.get(it.metric.name, 0)):
+    for description in sorted(findings.descriptions, key=lambda findings: places.get(findings.metric.name, 0)):
         metric = description.metric
         if metric.role == "quality" and metric.name not in tasks:
             alike.setdefault(_kind(metric), []).append(description)
-    found = []
+    breakdowns = []
     for descriptions in alike.values():
-        by_name = {it.metric.name: it for it in descriptions}
+        by_name = {description.metric.name: description for description in descriptions}
         for names in class_names(list(by_name)):
             whole = by_name[names.whole] if names.whole is not None else None
             parts = [_part(by_name[name], part, whole) for name, part in names.parts]
-            found.append(
+            breakdowns.append(
                 Breakdown(
                     experiment=index,
                     pattern=names.pattern,
@@ -49,7 +49,7 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
                     expected_largest=expected_largest(parts),
                 )
             )
-    return found
+    return breakdowns
 
 
 def _kind(metric: SelectedMetric) -> tuple[object, ...]:

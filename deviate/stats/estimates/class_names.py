@@ -78,17 +78,19 @@ def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
     for name in names:
         for before, part, after in _splits(name):
             groups.setdefault((before, after), {})[name] = part
-    found: list[ClassNames] = []
-    taken: set[str] = set()
-    large = [it for it in groups.items() if len(it[1]) >= FEWEST]
+    named_groups: list[ClassNames] = []
+    used: set[str] = set()
+    large = [group for group in groups.items() if len(group[1]) >= FEWEST]
     # Of equal groups the one with the shortest parts: `0` of `class_0_acc`, not `0_acc`.
-    for (before, after), members in sorted(large, key=lambda it: (-len(it[1]), -len("".join(it[0])), it[0])):
-        parts = {name: part for name, part in members.items() if name not in taken and _is_part(part, before)}
+    for (before, after), members in sorted(
+        large, key=lambda group: (-len(group[1]), -len("".join(group[0])), group[0])
+    ):
+        parts = {name: part for name, part in members.items() if name not in used and _is_part(part, before)}
         if len(parts) < FEWEST or not _is_told(before, after, list(parts.values())):
             continue
-        taken |= parts.keys()
-        found.append(ClassNames(f"{before}*{after}", tuple(parts.items()), _whole(before, after, names)))
-    return tuple(sorted(found, key=lambda it: names.index(it.parts[0][0])))
+        used |= parts.keys()
+        named_groups.append(ClassNames(f"{before}*{after}", tuple(parts.items()), _whole(before, after, names)))
+    return tuple(sorted(named_groups, key=lambda group: names.index(group.parts[0][0])))
 
 
 def _splits(name: str) -> Iterator[tuple[str, str, str]]:
@@ -139,7 +141,10 @@ def _is_told(before: str, after: str, parts: Sequence[str]) -> bool:
         return True
     if set(left[-1:]) & NUMBERED:
         return False
-    beside = {*[it for it in left if it not in BETWEEN][-1:], *[it for it in right if it not in BETWEEN][:1]}
+    beside = {
+        *[word for word in left if word not in BETWEEN][-1:],
+        *[word for word in right if word not in BETWEEN][:1],
+    }
     if not beside & PER_CLASS:
         return False
     numbers = sorted(int(part) for part in parts if part.isdecimal())

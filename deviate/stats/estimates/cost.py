@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Estimate, Experiment, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.stats.estimates.contention import contention
-from deviate.stats.estimates.overhead import counted
+from deviate.stats.estimates.overhead import select_counted
 from deviate.stats.estimates.sample import moments
 from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
 
@@ -36,13 +36,13 @@ def cost(
         profiles: run id to what was seen.
         no_profile: why there are none.
     """
-    runs = (counted(free), counted(held))
+    runs = (select_counted(free), select_counted(held))
     walls = [[run.wall_time_s for run in side] for side in runs]
     steps = [[paces[run.id].step_s for run in side if run.id in paces] for side in runs]
     found, seen = _profile(profiled, profiles or {}, runs, no_profile)
     factors = [_factor("run", walls[0], walls[1], confidence), _factor("step", steps[0], steps[1], confidence)]
     if not isinstance(found, Unavailable):
-        kernels = [[it.total_s for it in side] for side in seen]
+        kernels = [[run.total_s for run in side] for side in seen]
         factors.append(_factor("kernels", kernels[0], kernels[1], confidence))
     shared = contention([*runs[0], *runs[1]])
     sides = [free, held, *(profiled or ())]
@@ -59,7 +59,7 @@ def cost(
         facts=tuple(facts),
         notes=(
             *(f"contended: {shared}" for _ in range(bool(shared))),
-            *(it for side in sides for it in _failures(side)),
+            *(failure for side in sides for failure in _failures(side)),
         ),
     )
 
@@ -101,17 +101,17 @@ def _profile(
 ) -> tuple[ProfileFindings | Unavailable, tuple[list[Profile], list[Profile]]]:
     if profiled is None:
         return Unavailable(no_profile or "not asked for"), ([], [])
-    runs = (counted(profiled[0]), counted(profiled[1]))
+    runs = (select_counted(profiled[0]), select_counted(profiled[1]))
     seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
     if not seen[0] or not seen[1]:
         return Unavailable(no_profile or WARMS_UP.reason), ([], [])
     free, held = _kernels(seen[0]), _kernels(seen[1])
     n_fewest = min(map(len, seen))
     costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
-    shown = sorted(costs, key=lambda it: (-max(it.free_s, it.held_s), it.name))[:MOST_KERNELS]
-    whole = sum(it.free_s + it.held_s for it in costs)
+    largest = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
+    whole = sum(cost.free_s + cost.held_s for cost in costs)
     first = seen[0][0]
-    found = ProfileFindings(
+    findings = ProfileFindings(
         framework=first.framework,
         device=first.device,
         measure=first.measure,
@@ -120,13 +120,13 @@ def _profile(
         n_free=len(seen[0]),
         n_held=len(seen[1]),
         n_kernels=len(costs),
-        kernels=tuple(shown),
-        free_s=_mean([it.total_s for it in seen[0]]),
-        held_s=_mean([it.total_s for it in seen[1]]),
-        shown_share=sum(it.free_s + it.held_s for it in shown) / whole if whole else 1.0,
-        slowdown=mean_ratio([it.wall_time_s for it in timed[0]], [it.wall_time_s for it in runs[0]]),
+        kernels=tuple(largest),
+        free_s=_mean([run.total_s for run in seen[0]]),
+        held_s=_mean([run.total_s for run in seen[1]]),
+        shown_share=sum(cost.free_s + cost.held_s for cost in largest) / whole if whole else 1.0,
+        slowdown=mean_ratio([run.wall_time_s for run in timed[0]], [run.wall_time_s for run in runs[0]]),
     )
-    return found, (seen[0], seen[1])
+    return findings, (seen[0], seen[1])
 
 
 def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:

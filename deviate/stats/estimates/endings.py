@@ -26,17 +26,17 @@ def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
         last, n = Counter(ends.values()).most_common(1)[0]
         early = [run for run in experiment.runs if ends.get(run.replicate, last) < last]
         if early and 2 * n > len(ends) and last == max(ends.values()):
-            named = [f"{called(run)} at step {ends[run.replicate]}" for run in early[:MOST_NAMED]]
+            stops = [f"{run_label(run)} at step {ends[run.replicate]}" for run in early[:MOST_NAMED]]
             more = [f"{len(early) - MOST_NAMED} more"] if len(early) > MOST_NAMED else []
             warnings.append(
                 f"{len(early)} of {count(len(experiment.runs), 'run')} of {label} end before the others, which end at "
-                f"step {last}: {', '.join([*named, *more])}. They count as completed, with the values at which they "
+                f"step {last}: {', '.join([*stops, *more])}. They count as completed, with the values at which they "
                 "end; if they crashed or still go on, leave them out."
             )
     return warnings
 
 
-def called(run: Run) -> str:
+def run_label(run: Run) -> str:
     """What a run was called where it was found, else its replicate."""
     return run.environment.get(IMPORTED_AS) or f"replicate {run.replicate}"
 

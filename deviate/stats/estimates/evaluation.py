@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from deviate.model import DrawEvent, EvaluationData, Experiment
-from deviate.stats.estimates.proof import agreement, completed, evaluation_agreement
+from deviate.stats.estimates.proof import agreement, evaluation_agreement, select_completed
 from deviate.stats.estimates.sample import count, first_of
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other")
@@ -14,8 +14,8 @@ VARIES = "the division of the data"
 
 def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     """What the hashes show of the data that the runs were tested on, a sentence each."""
-    held = [it for it in experiments if "split" not in it.varied]
-    n = sum(len(completed(it)) for it in held)
+    held = [experiment for experiment in experiments if "split" not in experiment.varied]
+    n = sum(len(select_completed(experiment)) for experiment in held)
     which = f"all {n} runs" if len(held) == len(experiments) else f"all {n} runs that do not vary the split"
     match evaluation_agreement(experiments):
         case "equal" if not _are_examples(held):
@@ -31,19 +31,23 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
             )
         case "not seen" if n:
             yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
-    for it in experiments:
-        if "split" in it.varied:
-            yield _of_varied(it)
+    for experiment in experiments:
+        if "split" in experiment.varied:
+            yield _of_varied(experiment)
 
 
 def _are_examples(experiments: Sequence[Experiment]) -> bool:
     """Whether any hash of each run is shown to be of examples."""
-    return all(any(it.evidence != "inputs" for it in run.evaluation) for each in experiments for run in completed(each))
+    return all(
+        any(event.evidence != "inputs" for event in run.evaluation)
+        for each in experiments
+        for run in select_completed(each)
+    )
 
 
 def _of_varied(experiment: Experiment) -> str:
     """What was seen of the data of a variant that varies the split."""
-    runs = completed(experiment)
+    runs = select_completed(experiment)
     name, n = experiment.variant, count(len(runs), "run")
     if len(runs) < 2:
         return f"{name} varies the seeds of {VARIES}; whether other examples are tested takes 2 completed runs to see."
@@ -60,20 +64,24 @@ def _of_varied(experiment: Experiment) -> str:
 
 
 def _hash_of(experiments: Sequence[Experiment]) -> str:
-    return hash_words([it for experiment in experiments for run in completed(experiment) for it in run.evaluation])
+    return hash_words(
+        [event for experiment in experiments for run in select_completed(experiment) for event in run.evaluation]
+    )
 
 
 def hash_words(hashes: Sequence[EvaluationData]) -> str:
     """What was hashed: the data of an evaluation, or arrays by their names."""
-    arrays = list(dict.fromkeys(it.framework for it in hashes if it.evidence == "names"))
-    if arrays and all(it.evidence == "names" for it in hashes):
+    arrays = list(dict.fromkeys(digest.framework for digest in hashes if digest.evidence == "names"))
+    if arrays and all(digest.evidence == "names" for digest in hashes):
         return f"a hash of {'; '.join(arrays)} as training began"
     return "a hash of the evaluation data"
 
 
 def _cure(experiments: Sequence[Experiment]) -> str:
-    varied = {stream for it in experiments for stream in it.varied}
-    return cure(varied, [event for it in experiments for run in completed(it) for event in run.drawn])
+    varied = {stream for experiment in experiments for stream in experiment.varied}
+    return cure(
+        varied, [event for experiment in experiments for run in select_completed(experiment) for event in run.drawn]
+    )
 
 
 def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
@@ -95,22 +103,23 @@ def _places(events: Sequence[DrawEvent]) -> str:
     """`Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
     if not events:
         return ""
-    draws = [f"{it.call} ({it.file}:{it.line}, {it.stream})" for it in events]
+    draws = [f"{event.call} ({event.file}:{event.line}, {event.stream})" for event in events]
     return f"Drawn outside of the main loop, in streams that vary: {first_of(draws, MOST_PLACES)}. "
 
 
 def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Runs that were not tested on the same examples although the split was not varied."""
     within = [
-        (it, label)
-        for it, label in zip(experiments, labels, strict=True)
-        if "split" not in it.varied and agreement([run.evaluation for run in completed(it)]) == "differ"
+        (experiment, label)
+        for experiment, label in zip(experiments, labels, strict=True)
+        if "split" not in experiment.varied
+        and agreement([run.evaluation for run in select_completed(experiment)]) == "differ"
     ]
     if within:
         names = ", ".join(label for _, label in within)
-        told = f"The runs of {names} were not tested on the same data, which is part of the spread."
-        return [f"{told} {_cure([it for it, _ in within])}"]
+        sentence = f"The runs of {names} were not tested on the same data, which is part of the spread."
+        return [f"{sentence} {_cure([experiment for experiment, _ in within])}"]
     if evaluation_agreement(experiments) == "differ":
-        told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
-        return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
+        sentence = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
+        return [f"{sentence}: other examples, or the same prepared differently. Give all the same test set."]
     return []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Experiment
-from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import first_of
 
 MOST_NAMED = 5
@@ -28,7 +28,7 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
 def fixed_seeds(experiment: Experiment) -> Iterator[str]:
     """Call, value and place of each seed that was left as it was, and was the same in all completed runs."""
     by_run: list[dict[tuple[str, str, int], list[str]]] = []
-    for run in completed(experiment):
+    for run in select_completed(experiment):
         by_run.append({})
         for event in run.seed_events:
             if event.action == "fixed":

@@ -57,6 +57,6 @@ def _mean_largest(spreads: Sequence[float], grid: Floats, below: Floats) -> floa
         at = np.log(below)
     for spread, times in zip(*np.unique(spreads, return_counts=True), strict=True):
         with np.errstate(invalid="ignore"):  # between two logarithms of 0
-            found = np.interp(grid * (largest / spread), grid, at, right=0.0)
-        logs += times * np.where(np.isnan(found), -np.inf, found)
+            density = np.interp(grid * (largest / spread), grid, at, right=0.0)
+        logs += times * np.where(np.isnan(density), -np.inf, density)
     return largest * float(integrate.simpson(1.0 - np.exp(logs), x=grid))

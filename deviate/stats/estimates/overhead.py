@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Experiment, Overhead, Run, Unavailable
 from deviate.stats.estimates.contention import contention
-from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
 
 PAIRS = (("algo", "algo+impl"), ("control", "impl"))
@@ -35,29 +35,29 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
         n_free=len(fast),
         ratio=ratio,
         interval=interval,
-        note=_note(contention([*counted(held), *counted(free)])),
+        note=_note(contention([*select_counted(held), *select_counted(free)])),
     )
 
 
 def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | None:
-    by_name = {it.variant: it for it in experiments}
+    by_name = {experiment.variant: experiment for experiment in experiments}
     for held, free in PAIRS:
         if held in by_name and free in by_name:
             return by_name[held], by_name[free]
-    holding = [it for it in experiments if "kernels" in it.held]
-    freeing = [it for it in experiments if "kernels" in it.varied]
+    holding = [experiment for experiment in experiments if "kernels" in experiment.held]
+    freeing = [experiment for experiment in experiments if "kernels" in experiment.varied]
     return (holding[0], freeing[0]) if holding and freeing else None
 
 
 def _times(experiment: Experiment) -> list[float]:
     """Wall times in seconds."""
-    return [run.wall_time_s for run in counted(experiment)]
+    return [run.wall_time_s for run in select_counted(experiment)]
 
 
-def counted(experiment: Experiment) -> list[Run]:
+def select_counted(experiment: Experiment) -> list[Run]:
     """Completed runs without the first replicate, which fills caches for all that follow."""
     first = min((run.replicate for run in experiment.runs), default=0)
-    return [run for run in completed(experiment) if run.replicate != first]
+    return [run for run in select_completed(experiment) if run.replicate != first]
 
 
 def _note(contended: str) -> str:

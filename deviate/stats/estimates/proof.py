@@ -19,7 +19,7 @@ def repeatability(experiment: Experiment) -> Repeatability:
     Floats are compared by their bits, so 0.0 and -0.0 differ; NaN equals NaN, for a bit pattern of NaN says nothing. A
     metric or a step that one run lacks is a difference. Metrics of other roles, clock readings above all, never count.
     """
-    runs = completed(experiment)
+    runs = select_completed(experiment)
     names = quality_names(experiment)
     is_comparable = len(runs) > 1 and (bool(names) or weights_agreement(runs) != "not reached")
     parting = first_parting(runs, names)
@@ -35,13 +35,13 @@ def repeatability(experiment: Experiment) -> Repeatability:
     )
 
 
-def completed(experiment: Experiment) -> list[Run]:
+def select_completed(experiment: Experiment) -> list[Run]:
     return [run for run in experiment.runs if run.status == "completed"]
 
 
 def quality_names(experiment: Experiment) -> list[str]:
     """Quality metrics that at least one completed run reported, in the order of the experiment."""
-    reported = {name for run in completed(experiment) for name in run.series}
+    reported = {name for run in select_completed(experiment) for name in run.series}
     return [metric.name for metric in experiment.metrics if metric.role == "quality" and metric.name in reported]
 
 
@@ -49,15 +49,15 @@ def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
     """The smallest step at which not all runs are equal, then the first metric; outside the main loop last."""
     if len(runs) < 2:
         return None
-    first, *others = runs
-    found: tuple[Place, int, Run] | None = None
-    for (order, name), other in itertools.product(enumerate(names), others):
+    first, *later = runs
+    parting: tuple[Place, int, Run] | None = None
+    for (order, name), other in itertools.product(enumerate(names), later):
         place = _difference(first.series.get(name), other.series.get(name))
-        if place is not None and (found is None or (place, order) < found[:2]):
-            found = (place, order, other)
-    if found is None:
+        if place is not None and (parting is None or (place, order) < parting[:2]):
+            parting = (place, order, other)
+    if parting is None:
         return None
-    place, order, other = found
+    place, order, other = parting
     name = names[order]
     values = (_value_at(first.series.get(name), place), _value_at(other.series.get(name), place))
     step = None if place[0] else place[1]
@@ -73,7 +73,7 @@ def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
     latest = {framework: moment for framework, moment in digests[0] if (framework, moment) in common}
     if not latest:
         return "not reached"
-    return "equal" if all(len({found[key] for found in digests}) == 1 for key in latest.items()) else "differ"
+    return "equal" if all(len({by_place[key] for by_place in digests}) == 1 for key in latest.items()) else "differ"
 
 
 def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
@@ -82,21 +82,28 @@ def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
     Hashes of different frameworks say nothing about each other: one that all runs used must be there. Other inputs are
     other examples only where the record shows that they are examples; else they are "undecided".
     """
-    return agreement([run.evaluation for it in experiments if "split" not in it.varied for run in completed(it)])
+    return agreement(
+        [
+            run.evaluation
+            for experiment in experiments
+            if "split" not in experiment.varied
+            for run in select_completed(experiment)
+        ]
+    )
 
 
 def agreement(evaluations: Sequence[Sequence[EvaluationData]]) -> Agreement:
     """The same for the data of these runs, whatever varies."""
     if not evaluations:
         return "not seen"
-    common = set.intersection(*({it.framework for it in run} for run in evaluations))
+    common = set.intersection(*({item.framework for item in run} for run in evaluations))
     if not common:
         return "not seen"
     differing = []
     for framework in common:
-        runs = [[it for it in run if it.framework == framework] for run in evaluations]
-        if len({tuple(sorted((it.digest, it.n_examples) for it in run)) for run in runs}) > 1:
-            differing.append(all(it.evidence != "inputs" for run in runs for it in run))
+        runs = [[item for item in run if item.framework == framework] for run in evaluations]
+        if len({tuple(sorted((item.digest, item.n_examples) for item in run)) for run in runs}) > 1:
+            differing.append(all(item.evidence != "inputs" for run in runs for item in run))
     if not differing:
         return "equal"
     return "differ" if any(differing) else "undecided"
@@ -108,15 +115,15 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     Without repeatable runs of `control`, runs with different flips that end alike are taken for absorbed: everything
     else is held, so the outcome without a flip is what several flips have in common.
     """
-    runs = completed(flipped)
+    runs = select_completed(flipped)
     names = quality_names(flipped)
     candidates = [run for run in runs if run.flips]
-    outcome = completed(control)[0] if control is not None and repeatability(control).is_equal else None
+    outcome = select_completed(control)[0] if control is not None and repeatability(control).is_equal else None
     if outcome is not None:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
-        told = {run.replicate: weights_agreement([run, outcome]) for run in alike}
-        absorbed = [run for run in alike if told[run.replicate] == "equal"]
-        n_unknown = sum(it == "not reached" for it in told.values())
+        agreements = {run.replicate: weights_agreement([run, outcome]) for run in alike}
+        absorbed = [run for run in alike if agreements[run.replicate] == "equal"]
+        n_unknown = sum(word == "not reached" for word in agreements.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []
@@ -149,11 +156,11 @@ def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
 
 def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
     """Framework and moment to the weights then, in order of time; several models may end at one moment."""
-    found: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
-    for it in run.weights:
-        key = (it.framework, it.moment)
-        found[key] = (*found.pop(key, ()), (it.digest, it.n_parameters))
-    return found
+    digests: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
+    for weight in run.weights:
+        key = (weight.framework, weight.moment)
+        digests[key] = (*digests.pop(key, ()), (weight.digest, weight.n_parameters))
+    return digests
 
 
 def _difference(one: Series | None, other: Series | None) -> Place | None:

@@ -116,20 +116,20 @@ def heavy_tails(values: Values) -> Tails | None:
         return None
     spread = None if mad is None else moments(values).sd / mad
     n = len(values)
-    found = Tails(
+    tails = Tails(
         kurtosis if kurtosis > _limit(KURTOSIS_LIMITS, n) else None,
         spread if spread is not None and spread > _limit(SPREAD_LIMITS, n) else None,
     )
-    return None if found == Tails(None, None) else found
+    return None if tails == Tails(None, None) else tails
 
 
 def tails_text(values: Values) -> str:
     """What heavy tails mean for the figures; empty where tails are not heavy."""
-    found = heavy_tails(values)
-    if found is None:
+    tails = heavy_tails(values)
+    if tails is None:
         return ""
-    signs = [] if found.kurtosis is None else [f"excess kurtosis {found.kurtosis:.1f}"]
-    signs += [] if found.spread is None else [f"SD {found.spread:.1f} times the MAD"]
+    signs = [] if tails.kurtosis is None else [f"excess kurtosis {tails.kurtosis:.1f}"]
+    signs += [] if tails.spread is None else [f"SD {tails.spread:.1f} times the MAD"]
     return f"heavy tails ({', '.join(signs)}): the interval of the SD does not hold"
 
 

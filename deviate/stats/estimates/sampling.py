@@ -18,14 +18,14 @@ UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_exampl
 
 def is_accuracy(metric: SelectedMetric) -> bool:
     """Whether the metric is the share of examples that were right, by its name."""
-    found = set(words(metric.name))
-    return bool(found & ACCURACY) and not found & (NO_SHARE | ERROR_RATE) and metric.direction != "min"
+    name_words = set(words(metric.name))
+    return bool(name_words & ACCURACY) and not name_words & (NO_SHARE | ERROR_RATE) and metric.direction != "min"
 
 
 def is_proportion(metric: SelectedMetric) -> bool:
     """Whether the metric is the share of examples that were right, or wrong, by its name."""
-    found = set(words(metric.name))
-    return is_accuracy(metric) or (bool(found & ERROR_RATE) and not found & NO_SHARE)
+    name_words = set(words(metric.name))
+    return is_accuracy(metric) or (bool(name_words & ERROR_RATE) and not name_words & NO_SHARE)
 
 
 def whole_of(metric: SelectedMetric, values: Values) -> float | None:
@@ -53,10 +53,10 @@ def examples_of(metric: SelectedMetric, values: Values, runs: Sequence[Run]) -> 
     if len(seen) != 1 or not all(run.evaluation for run in runs) or whole is None or not is_proportion(metric):
         return None
     (n_examples,) = seen
-    found = [value / whole * n_examples for value in values]
-    if n_examples < 1 or any(abs(one - round(one)) > 0.02 for one in found):
+    n_right = [value / whole * n_examples for value in values]
+    if n_examples < 1 or any(abs(one - round(one)) > 0.02 for one in n_right):
         return None
-    return n_examples if math.gcd(n_examples, *map(round, found)) == 1 else None
+    return n_examples if math.gcd(n_examples, *map(round, n_right)) == 1 else None
 
 
 def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | None) -> Estimate:

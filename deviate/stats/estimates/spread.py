@@ -112,15 +112,15 @@ def _spread(
         if description.tails:
             return "undecided", f"{side}: {description.tails}"
     outer = _ratio_interval(ratio, n_b, n_a, confidence)
-    told = f"the {level_text(outer.confidence)} interval of the SD ratio"
+    subject = f"the {level_text(outer.confidence)} interval of the SD ratio"
     if outer.low <= 1 <= outer.high:
-        return "undecided", f"{told} contains 1"
+        return "undecided", f"{subject} contains 1"
     if isinstance(brown_forsythe, Unavailable):
-        return "undecided", f"{told} excludes 1, but there is no robust test: {brown_forsythe.reason}"
+        return "undecided", f"{subject} excludes 1, but there is no robust test: {brown_forsythe.reason}"
     if brown_forsythe.p_value >= 1 - confidence:
-        return "undecided", f"{told} excludes 1, but the Brown-Forsythe test does not agree"
+        return "undecided", f"{subject} excludes 1, but the Brown-Forsythe test does not agree"
     word: SpreadWord = "steadier" if outer.high < 1 else "less steady"
-    return word, f"{told} excludes 1, and the Brown-Forsythe test agrees"
+    return word, f"{subject} excludes 1, and the Brown-Forsythe test agrees"
 
 
 def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:

@@ -47,10 +47,10 @@ def interquartile_mean_interval(
     if reason := strata_refusal(VERDICT_RUNS, *tasks):
         return reason
     strata = [np.sort(values) for values in _strata(tasks)]
-    drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in resampled(strata, rng, n_resamples)]
+    drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in draw_resamples(strata, rng, n_resamples)]
     estimate = float(_middle_mean(np.concatenate(strata)[None])[0])
-    sizes = [len(it) for it in strata]
-    return _widened(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
+    sizes = [len(stratum) for stratum in strata]
+    return _widen(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
 
 
 def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
@@ -58,22 +58,22 @@ def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
 
     Source: Agarwal et al. (2021), sections 2 and 4.
     """
-    return {name: float(values[0]) for name, values in _aggregates([it[None] for it in tasks], optimum).items()}
+    return {name: float(values[0]) for name, values in _aggregates([task[None] for task in tasks], optimum).items()}
 
 
 def intervals(
     tasks: Strata, optimum: float, *, rng: np.random.Generator, confidence: float, n_resamples: int = N_RESAMPLES
 ) -> dict[str, Interval | Unavailable]:
     """Stratified bootstrap intervals of `estimates`, all from the same resamples."""
-    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
+    if reason := strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
-    drawn = [_aggregates(parts, optimum) for parts in resampled(tasks, rng, n_resamples)]
-    sizes, found = [len(it) for it in tasks], estimates(tasks, optimum)
+    drawn = [_aggregates(parts, optimum) for parts in draw_resamples(tasks, rng, n_resamples)]
+    sizes, points = [len(task) for task in tasks], estimates(tasks, optimum)
     # A median is the mean of one task or two, of whose runs alone its error is known.
-    df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in found}
+    df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in points}
     return {
-        name: _widened(np.concatenate([it[name] for it in drawn]), found[name], confidence, min(sizes), df[name])
-        for name in found
+        name: _widen(np.concatenate([chunk[name] for chunk in drawn]), points[name], confidence, min(sizes), df[name])
+        for name in points
     }
 
 
@@ -95,17 +95,17 @@ def improvement_interval(
     n_resamples: int = N_RESAMPLES,
 ) -> Interval | Unavailable:
     """Stratified bootstrap interval of `improvement`, runs resampled on both sides."""
-    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in (*baseline, *candidate))):
+    if reason := strata_refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
         return reason
     if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
         return Unavailable("complete separation on every task: resampling shows no spread")
     total = np.zeros(n_resamples)
     for before, after in zip(baseline, candidate, strict=True):
-        drawn_after, drawn_before = (_counts(len(it), rng, n_resamples) for it in (after, before))
+        drawn_after, drawn_before = (_counts(len(strata), rng, n_resamples) for strata in (after, before))
         total += np.einsum("ij,ij->i", drawn_after @ _wins(before, after), drawn_before) / (len(after) * len(before))
-    sizes = [len(it) for it in (*baseline, *candidate)]
+    sizes = [len(stratum) for stratum in (*baseline, *candidate)]
     tail = _tail(sizes, confidence)
-    low, high = (float(it) for it in np.quantile(total / len(baseline), (tail, 1 - tail)))
+    low, high = (float(end) for end in np.quantile(total / len(baseline), (tail, 1 - tail)))
     method = f"stratified bootstrap, expanded percentile, {n_resamples} resamples"
     return Interval(low, high, confidence, method) if low < high else Unavailable("resampling shows no spread")
 
@@ -131,28 +131,28 @@ def profile_band(
     How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
     runs as each other, their sum is known exactly; else it is drawn.
     """
-    if strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
+    if strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return ()
-    sizes = [len(it) for it in tasks]
+    sizes = [len(task) for task in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
     tail = _tail(sizes, confidence)
     if len(set(sizes)) == 1:
-        found = _binomial_ends(columns.T, sizes[0], tail)
+        ends = _binomial_ends(columns.T, sizes[0], tail)
     else:
-        found = []
+        ends = []
         for shares in columns.T:
             drawn = (rng.binomial(sizes, shares, size=(n_resamples, len(sizes))) / np.array(sizes)).mean(axis=1)
             low, high = np.quantile(drawn, (tail, 1 - tail))
-            found.append((float(low), float(high)))
-    return tuple(found[index] for index in where.ravel())
+            ends.append((float(low), float(high)))
+    return tuple(ends[index] for index in where.ravel())
 
 
-def resampled(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
+def draw_resamples(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
     """Per stratum an array (resamples, runs), runs drawn with replacement within it, some resamples at a time."""
-    size = max(1, CHUNK // sum(len(it) for it in strata))
+    size = max(1, CHUNK // sum(len(stratum) for stratum in strata))
     for begin in range(0, n_resamples, size):
         rows = min(size, n_resamples - begin)
-        yield [it[rng.integers(len(it), size=(rows, len(it)))] for it in strata]
+        yield [stratum[rng.integers(len(stratum), size=(rows, len(stratum)))] for stratum in strata]
 
 
 def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
@@ -167,12 +167,12 @@ def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
     return None
 
 
-def _widened(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
+def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
     """Percentile interval whose ends are as much farther from the estimate as few runs ask for.
 
     Source: Hesterberg (2015), the expanded percentile interval.
     """
-    low, high = (float(it) for it in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
+    low, high = (float(end) for end in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
     if not low < high:
         return Unavailable("resampling shows no spread")
     upper = (1 + confidence) / 2
@@ -198,8 +198,8 @@ def _strata(tasks: Sequence[Values]) -> list[np.ndarray]:
 
 def _aggregates(parts: Sequence[np.ndarray], optimum: float) -> dict[str, np.ndarray]:
     """Aggregates per row; `parts` has an array (rows, runs) per task."""
-    means = np.stack([it.mean(axis=1) for it in parts])
-    short = np.stack([np.minimum(it, optimum).mean(axis=1) for it in parts])
+    means = np.stack([part.mean(axis=1) for part in parts])
+    short = np.stack([np.minimum(part, optimum).mean(axis=1) for part in parts])
     return {
         "mean": means.mean(axis=0),
         "median": np.median(means, axis=0),
@@ -218,8 +218,8 @@ def _middle_mean(rows: np.ndarray) -> np.ndarray:
 
 def _wins(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
     """1 where a run of the candidate (row) is above one of the baseline (column), 1/2 where they are equal."""
-    found: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
-    return found
+    wins: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
+    return wins
 
 
 def _counts(n: int, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
@@ -233,16 +233,16 @@ def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float,
     """Per row of shares both percentiles of the mean of binomial shares of n, from their characteristic function."""
     total = n * shares.shape[1]
     turns = np.exp(-2j * np.pi * np.arange(total + 1) / (total + 1))
-    found: list[tuple[float, float]] = []
+    ends: list[tuple[float, float]] = []
     for row in shares:
         values, repeats = np.unique(row, return_counts=True)
         factors = [(1 - share + share * turns) ** (n * times) for share, times in zip(values, repeats, strict=True)]
         cumulated = np.cumsum(np.fft.ifft(np.prod(factors, axis=0)).real)
         low, high = (np.searchsorted(cumulated, level - 1e-12) for level in (tail, 1 - tail))
-        found.append((min(int(low), total) / total, min(int(high), total) / total))
-    return found
+        ends.append((min(int(low), total) / total, min(int(high), total) / total))
+    return ends
 
 
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:
     """Share of runs above each threshold, shape (tasks, thresholds)."""
-    return np.stack([(it[:, None] > np.asarray(thresholds)).mean(axis=0) for it in tasks])
+    return np.stack([(task[:, None] > np.asarray(thresholds)).mean(axis=0) for task in tasks])

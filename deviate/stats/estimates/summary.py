@@ -179,8 +179,8 @@ def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable 
     if min(baseline.n, candidate.n) < minimum:
         plural = "" if minimum == 1 else "s"
         return Unavailable(f"needs {minimum} run{plural} in each, has {baseline.n} and {candidate.n}")
-    figures = [it for side in (baseline, candidate) for it in (side.mean, side.sd)]
-    if not all(abs(it) <= LARGEST for it in figures) or min(baseline.sd, candidate.sd) < 0:
+    figures = [figure for side in (baseline, candidate) for figure in (side.mean, side.sd)]
+    if not all(abs(figure) <= LARGEST for figure in figures) or min(baseline.sd, candidate.sd) < 0:
         return Unavailable("a mean or SD that is no number, infinite, or an SD below 0")
     if max(baseline.sd, candidate.sd) >= _finest(baseline, candidate):
         return None

@@ -29,9 +29,9 @@ def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavail
         return reason
     sizes, df, errors = _errors(baseline, *candidates)
     origin = moments(baseline).mean
-    found = [(moments(values).mean - origin) / error for values, error in zip(candidates, errors, strict=True)]
+    statistics = [(moments(values).mean - origin) / error for values, error in zip(candidates, errors, strict=True)]
     note = f"equal variances assumed, family of {len(candidates)}"
-    return tuple(Test("Dunnett t", t, _p_value(abs(t), sizes, df), df, note) for t in found)
+    return tuple(Test("Dunnett t", t, _p_value(abs(t), sizes, df), df, note) for t in statistics)
 
 
 def dunnett_intervals(
@@ -47,8 +47,8 @@ def dunnett_intervals(
     origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)
     differences = [moments(values).mean - origin for values in candidates]
     return tuple(
-        Interval(it - critical * error, it + critical * error, confidence, "Dunnett, simultaneous")
-        for it, error in zip(differences, errors, strict=True)
+        Interval(difference - critical * error, difference + critical * error, confidence, "Dunnett, simultaneous")
+        for difference, error in zip(differences, errors, strict=True)
     )
 
 
@@ -82,9 +82,9 @@ def _p_value(t: float, sizes: tuple[int, ...], df: int) -> float:
 def _inside(c: float, sizes: tuple[int, ...], df: int) -> float:
     """P(all |t| <= c): given the common variance and the baseline's mean the comparisons are independent."""
     loadings = np.array([math.sqrt(n / (n + sizes[0])) for n in sizes[1:]])
-    own = np.sqrt(1 - loadings**2)
+    residuals = np.sqrt(1 - loadings**2)
     # A candidate with far more runs than the baseline has a narrow kernel, which needs nodes as near to each other.
-    z, z_weights = _nodes(0.0, FARTHEST, min(2000, math.ceil(48 / float(own.min()))))
+    z, z_weights = _nodes(0.0, FARTHEST, min(2000, math.ceil(48 / float(residuals.min()))))
     s, s_weights = _spreads(df)
     inside = np.ones((len(s), len(z)))
     kinds, repeats = np.unique(loadings, return_counts=True)

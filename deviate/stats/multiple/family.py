@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Comparison, Estimate, Unavailable
-from deviate.stats.compare import refined, with_adjusted_p
+from deviate.stats.compare import refine_p, with_adjusted_p
 from deviate.stats.estimates.sample import count
 
 Family = Literal["primary", "quality", "outside"]
@@ -30,17 +30,17 @@ def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_look
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
-    settled = {name: iter(_settled(family, confidence, has_looks=has_looks)) for name, family in members.items()}
+    settled = {name: iter(_settle(family, confidence, has_looks=has_looks)) for name, family in members.items()}
     return Adjusted(
         tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
     )
 
 
-def _settled(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
+def _settle(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
     p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
         family = [
-            refined(c) if _is_open(p, most, confidence) else c
+            refine_p(c) if _is_open(p, most, confidence) else c
             for c, p, most in zip(family, p_values, upper, strict=True)
         ]
         p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
@@ -63,10 +63,10 @@ def holm(p_values: Sequence[Estimate]) -> list[Estimate]:
     Computed here, because `statsmodels` collects garbage in every call, which costs a tenth of a second.
     Source: Holm (1979).
     """
-    known = [1.0 if isinstance(p, Unavailable) else p for p in p_values]
-    corrected, floor = [1.0] * len(known), 0.0
-    for place, index in enumerate(sorted(range(len(known)), key=known.__getitem__)):
-        floor = max(floor, (len(known) - place) * known[index])
+    values = [1.0 if isinstance(p, Unavailable) else p for p in p_values]
+    corrected, floor = [1.0] * len(values), 0.0
+    for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        floor = max(floor, (len(values) - place) * values[index])
         corrected[index] = min(1.0, floor)
     return [p if isinstance(p, Unavailable) else q for p, q in zip(p_values, corrected, strict=True)]
 

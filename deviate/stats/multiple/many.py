@@ -55,13 +55,13 @@ def compare_many(
             sides += [(name, other) for _, other in pair]
         if len(sides) < 3:
             continue
-        own = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
+        generator = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
         table = contrast_all(
-            [_values(it) for _, it in sides],
+            [_values(side) for _, side in sides],
             [name for name, _ in sides],
             metric=first.metric,
             confidence=confidence,
-            rng=own,
+            rng=generator,
         )
         tables.append(_not_read(table, reason, mark) if reason else table)
     return tuple(tables)
@@ -104,16 +104,16 @@ def against_baseline(
     if isinstance(intervals, Unavailable):
         return intervals
     results = iter(zip(tests, intervals, strict=True))
-    found = []
+    contrasts = []
     for values, name in candidates:
         difference = _difference(values, baseline)
         if len(values) < VERDICT_RUNS:
             few = Unavailable(f"needs {VERDICT_RUNS} runs in each, has {len(values)}")
-            found.append(Contrast(name, names[0], difference, few, few))
+            contrasts.append(Contrast(name, names[0], difference, few, few))
         else:
             test, interval = next(results)
-            found.append(Contrast(name, names[0], difference, interval, test.p_value))
-    return tuple(found)
+            contrasts.append(Contrast(name, names[0], difference, interval, test.p_value))
+    return tuple(contrasts)
 
 
 def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95) -> tuple[Contrast, ...]:
@@ -153,8 +153,8 @@ def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
     One without a test keeps its reason and is no member of the family: it cannot be discovered.
     Source: Benjamini & Hochberg (1995).
     """
-    known = [p for p in p_values if not isinstance(p, Unavailable)]
-    corrected = iter(stats.false_discovery_control(known) if known else ())
+    values = [p for p in p_values if not isinstance(p, Unavailable)]
+    corrected = iter(stats.false_discovery_control(values) if values else ())
     return [p if isinstance(p, Unavailable) else float(next(corrected)) for p in p_values]
 
 
@@ -163,11 +163,11 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
 
     There are constants for looks at two experiments in one metric, none for more.
     """
-    n_unplanned = max(it.experiment.n_unplanned_looks for it in described)
+    n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
     if n_unplanned:
-        told = f"not valid: {count(n_unplanned, 'unplanned look')}"
-        return told, told
-    if any(it.experiment.looks for it in described):
+        sentence = f"not valid: {count(n_unplanned, 'unplanned look')}"
+        return sentence, sentence
+    if any(findings.experiment.looks for findings in described):
         beyond = "three or more experiments" if len(described) > 2 else "several tasks"
         return f"no constants for looks at {beyond}", "looks not counted in"
     return "", ""
@@ -176,13 +176,15 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
 def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
     absent = Unavailable(reason)
 
-    def of_test(it: Test | Unavailable) -> Test | Unavailable:
-        return it if isinstance(it, Unavailable) else absent
+    def of_test(result: Test | Unavailable) -> Test | Unavailable:
+        return result if isinstance(result, Unavailable) else absent
 
-    def of_contrast(it: Contrast) -> Contrast:
-        interval = it.interval if isinstance(it.interval, Unavailable) else replace(it.interval, note=mark)
-        p_value = it.p_adjusted if isinstance(it.p_adjusted, Unavailable) else absent
-        return replace(it, interval=interval, p_adjusted=p_value)
+    def of_contrast(contrast: Contrast) -> Contrast:
+        interval = (
+            contrast.interval if isinstance(contrast.interval, Unavailable) else replace(contrast.interval, note=mark)
+        )
+        p_value = contrast.p_adjusted if isinstance(contrast.p_adjusted, Unavailable) else absent
+        return replace(contrast, interval=interval, p_adjusted=p_value)
 
     return replace(
         table,

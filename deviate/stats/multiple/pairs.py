@@ -53,7 +53,7 @@ def compare_all(
     ]
     compared = [
         [
-            at.applied(
+            at.apply(
                 with_outcomes(
                     compare_descriptions(
                         before,
@@ -79,8 +79,10 @@ def compare_all(
     pairs = []
     for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        told = headline.note if (headline := _headline(settled)) is not None else ""
-        comparisons = tuple(_contended(_remarked(at.judged(comparison), told), contended) for comparison in settled)
+        looked = headline.note if (headline := _headline(settled)) is not None else ""
+        comparisons = tuple(
+            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in settled
+        )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
@@ -115,12 +117,12 @@ def match_metrics(
     A candidate's metric that the user has matched is not matched again by its own name.
     """
     by_name = {description.metric.name: description for description in candidate}
-    named = {name: other for name, other in matches.items() if other in by_name}
+    renamed = {name: other for name, other in matches.items() if other in by_name}
     pairs = []
     for description in baseline:
         name = description.metric.name
-        other = named.get(name, name)
-        if other in by_name and (name in named or other not in named.values()):
+        other = renamed.get(name, name)
+        if other in by_name and (name in renamed or other not in renamed.values()):
             pairs.append((description, by_name[other]))
     return pairs
 
@@ -131,13 +133,13 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
 
 
-def _remarked(comparison: Comparison, told: str) -> Comparison:
+def _without_remark(comparison: Comparison, remark: str) -> Comparison:
     """The comparison without a remark that its primary metric makes already."""
-    is_told = bool(told) and not comparison.metric.is_primary
+    is_told = bool(remark) and not comparison.metric.is_primary
     return replace(comparison, note="") if is_told else comparison
 
 
-def _contended(comparison: Comparison, note: str) -> Comparison:
+def _add_contention(comparison: Comparison, note: str) -> Comparison:
     if comparison.metric.role != "time":
         return comparison
     return replace(comparison, note="; ".join(filter(None, (note, comparison.note))))

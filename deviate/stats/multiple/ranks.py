@@ -84,12 +84,12 @@ def nemenyi(*samples: Values) -> dict[tuple[int, int], Estimate] | Unavailable:
     if isinstance(ranks, Unavailable):
         return ranks
     error = _rank_error(len(samples), len(samples[0]))
-    found: dict[tuple[int, int], Estimate] = {}
+    p_values: dict[tuple[int, int], Estimate] = {}
     for one in range(len(samples)):
         for other in range(one + 1, len(samples)):
             q = math.sqrt(2) * abs(ranks[one] - ranks[other]) / error
-            found[one, other] = never_zero(float(stats.studentized_range.sf(q, len(samples), np.inf))) if q else 1.0
-    return found
+            p_values[one, other] = never_zero(float(stats.studentized_range.sf(q, len(samples), np.inf))) if q else 1.0
+    return p_values
 
 
 def cliques(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...], ...]:
@@ -101,7 +101,7 @@ def cliques(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...],
     groups: list[tuple[int, ...]] = []
     reached = 0
     for begin in range(len(order)):
-        near = [it for it in order[begin:] if ranks[it] - ranks[order[begin]] < difference]
+        near = [index for index in order[begin:] if ranks[index] - ranks[order[begin]] < difference]
         if len(near) > 1 and begin + len(near) > reached:
             groups.append(tuple(near))
             reached = begin + len(near)
@@ -135,5 +135,5 @@ def _all_sums(centred: np.ndarray) -> np.ndarray:
     arranged = [np.array(list(permutations(row))) for row in centred[1:]]
     picks = product(*(range(len(rows)) for rows in arranged))
     index = np.array(list(picks))
-    found: np.ndarray = centred[0] + sum(rows[index[:, task]] for task, rows in enumerate(arranged))
-    return found
+    all_sums: np.ndarray = centred[0] + sum(rows[index[:, task]] for task, rows in enumerate(arranged))
+    return all_sums

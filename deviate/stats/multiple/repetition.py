@@ -29,32 +29,32 @@ def repetition_warnings(
 def _candidates_before(
     experiments: Sequence[Experiment], pairs: Sequence[PairFindings], label: str, *, alpha: float
 ) -> list[str]:
-    present = {(it.name, it.variant, it.created) for it in experiments[1:]}
-    past = [it for it in experiments[0].past_comparisons if it.key not in present]
+    present = {(experiment.name, experiment.variant, experiment.created) for experiment in experiments[1:]}
+    past = [earlier for earlier in experiments[0].past_comparisons if earlier.key not in present]
     if not past:
         return []
     tests = [pair.headline.deciding_test if pair.headline else NOT_ASKED for pair in pairs]
-    own: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in tests]
-    others: list[Estimate] = [NOT_ASKED if it.p is None else it.p for it in past]
+    p_now: list[Estimate] = [test if isinstance(test, Unavailable) else test.p_value for test in tests]
+    p_before: list[Estimate] = [NOT_ASKED if earlier.p is None else earlier.p for earlier in past]
     adjusted = [
         f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
-        for pair, p in zip(pairs, holm([*own, *others]), strict=False)
+        for pair, p in zip(pairs, holm([*p_now, *p_before]), strict=False)
         if not isinstance(p, Unavailable)
     ]
-    names = list(dict.fromkeys(it.candidate for it in past))
+    names = list(dict.fromkeys(earlier.candidate for earlier in past))
     sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
-    return [f"{sentence} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else sentence]
+    return [f"{sentence} Holm over all {len(p_now) + len(p_before)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
 def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    shown = {it.name for it in experiments}
+    compared = {experiment.name for experiment in experiments}
     warnings = []
     for experiment, label in zip(experiments, labels, strict=True):
-        others = [name for name in experiment.siblings if name not in shown]
-        if others:
-            number = f"{label} is one of {len(others) + 1} experiments of the same command on the same code"
+        not_compared = [name for name in experiment.siblings if name not in compared]
+        if not_compared:
+            number = f"{label} is one of {len(not_compared) + 1} experiments of the same command on the same code"
             warnings.append(
-                f"{number} (others: {first_of(others, N_NAMED)}). Which of them counts must not depend on their "
+                f"{number} (others: {first_of(not_compared, N_NAMED)}). Which of them counts must not depend on their "
                 "results: say that there are several, or compare each."
             )
     return warnings

@@ -37,8 +37,8 @@ class _Task:
     is_lower_better: bool
     scores: tuple[np.ndarray, ...]
 
-    def oriented(self) -> tuple[np.ndarray, ...]:
-        return tuple(-it if self.is_lower_better else it for it in self.scores)
+    def orient(self) -> tuple[np.ndarray, ...]:
+        return tuple(-score if self.is_lower_better else score for score in self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,18 @@ def compare_tasks(
     """
     if not tasks:
         return None
-    found, notes = _gathered(described, names, tuple(dict.fromkeys(tasks)), matches)
-    scale, left_out = _scaled(found)
+    matched, notes = _gather(described, names, tuple(dict.fromkeys(tasks)), matches)
+    scale, left_out = _scale_tasks(matched)
     notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
-    if len(found) < MIN_TASKS or len(described) < 2:
-        few = count(len(found), "task") if len(found) < MIN_TASKS else count(len(described), "experiment")
+    if len(matched) < MIN_TASKS or len(described) < 2:
+        few = count(len(matched), "task") if len(matched) < MIN_TASKS else count(len(described), "experiment")
         reason = Unavailable(f"needs {MIN_TASKS} tasks and 2 experiments, has {few}")
-        return _findings_without(found, reason, "; ".join([*notes, reason.reason]))
+        return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
     if not scale.scores[0]:
         reason = Unavailable("all scores are equal on every task")
-        return _findings_without(found, reason, "; ".join([*notes, reason.reason]))
+        return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
     notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(scale) else []
-    means = [[moments(task.oriented()[side].tolist()).mean for task in found] for side in range(len(described))]
+    means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
     if barred:
@@ -88,15 +88,15 @@ def compare_tasks(
     thresholds = _thresholds(scale)
     # A generator per experiment, so that no interval depends on which others are compared.
     seed = int(rng.integers(2**63))
-    own = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
+    generators = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
     aggregated = tuple(
-        _aggregate(name, side, scale, ranks, thresholds, confidence, own[side], n_resamples)
+        _aggregate(name, side, scale, ranks, thresholds, confidence, generators[side], n_resamples)
         for side, name in enumerate(names)
     )
-    tested = _ranked(names, means, ranks, confidence, rng)
+    tested = _rank_tasks(names, means, ranks, confidence, rng)
     findings = TaskFindings(
-        tasks=tuple(task.name for task in found),
-        n=tuple(tuple(len(task.scores[side]) for task in found) for side in range(len(described))),
+        tasks=tuple(task.name for task in matched),
+        n=tuple(tuple(len(task.scores[side]) for task in matched) for side in range(len(described))),
         normalisation=scale.sentence,
         optimum=scale.optimum,
         thresholds=thresholds,
@@ -118,15 +118,15 @@ class _Ranked:
     posthoc: tuple[Contrast, ...]
 
 
-def _gathered(
+def _gather(
     described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
 ) -> tuple[list[_Task], list[str]]:
     """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
-    found, notes = [], []
+    gathered, notes = [], []
     for task in tasks:
-        first = [it for it in described[0].descriptions if it.metric.name == task]
-        others = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
-        sides = [next(iter(first), None), *(both[0][1] if both else None for both in others)]
+        first = [description for description in described[0].descriptions if description.metric.name == task]
+        matched = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
+        sides = [next(iter(first), None), *(both[0][1] if both else None for both in matched)]
         without = [
             name for name, side in zip(names, sides, strict=True) if side is None or not side.n or _is_too_large(side)
         ]
@@ -134,15 +134,15 @@ def _gathered(
             notes.append(f"{task} left out: no score in {', '.join(without)}")
             continue
         metrics = [side.metric for side in sides if side is not None]
-        direction = next((it.direction for it in metrics if it.direction), None)
+        direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
             notes.append(f"direction of {task} unknown: higher is taken for better")
-        scores = tuple(np.array([it.value for it in side.scores]) for side in sides if side is not None)
-        found.append(_Task(task, metrics[0].unit, direction == "min", scores))
-    return found, notes
+        scores = tuple(np.array([score.value for score in side.scores]) for side in sides if side is not None)
+        gathered.append(_Task(task, metrics[0].unit, direction == "min", scores))
+    return gathered, notes
 
 
-def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
+def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
     """Scores per experiment and task on one scale, and the tasks that have none because all their scores are equal."""
     if not tasks:
         return _Scale("no task", 1.0, ((),)), []
@@ -154,18 +154,21 @@ def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
         if high <= best:
             scores = tuple(tuple(task.scores[side] for task in tasks) for side in range(n_sides))
             return _Scale(f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores), []
-    kept, left_out = [], []
+    scaled, left_out = [], []
     for task in tasks:
-        oriented = task.oriented()
-        lowest, highest = min(float(it.min()) for it in oriented), max(float(it.max()) for it in oriented)
+        oriented = task.orient()
+        lowest, highest = (
+            min(float(scores.min()) for scores in oriented),
+            max(float(scores.max()) for scores in oriented),
+        )
         if lowest == highest:
             left_out.append(task.name)
         else:
-            kept.append(tuple((it - lowest) / (highest - lowest) for it in oriented))
+            scaled.append(tuple((scores - lowest) / (highest - lowest) for scores in oriented))
     turned = [task.name for task in tasks if task.is_lower_better]
     sentence = "per task, 0 is the worst and 1 the best score of any run compared here, so the figures hold among these"
     sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
-    scores = tuple(tuple(task[side] for task in kept) for side in range(n_sides))
+    scores = tuple(tuple(task[side] for task in scaled) for side in range(n_sides))
     return _Scale(sentence, 1.0, scores), left_out
 
 
@@ -209,7 +212,7 @@ def _aggregate(
     )
 
 
-def _ranked(
+def _rank_tasks(
     names: Sequence[str],
     means: Sequence[Sequence[float]],
     ranks: tuple[float, ...] | Unavailable,
@@ -237,14 +240,14 @@ def _ranked(
 
 
 def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) -> TaskFindings:
-    n = tuple(zip(*(tuple(len(it) for it in task.scores) for task in tasks), strict=True))
+    n = tuple(zip(*(tuple(len(scores) for scores in task.scores) for task in tasks), strict=True))
     names = tuple(task.name for task in tasks)
     return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), note)
 
 
 def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
-    def marked(it: Interval | Unavailable) -> Interval | Unavailable:
-        return it if isinstance(it, Unavailable) else replace(it, note=mark)
+    def mark_interval(interval: Interval | Unavailable) -> Interval | Unavailable:
+        return interval if isinstance(interval, Unavailable) else replace(interval, note=mark)
 
     return replace(
         findings,
@@ -254,14 +257,14 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
         posthoc=(),
         aggregated=tuple(
             replace(
-                it,
-                mean_interval=marked(it.mean_interval),
-                median_interval=marked(it.median_interval),
-                iqm_interval=marked(it.iqm_interval),
-                gap_interval=marked(it.gap_interval),
-                improvement_interval=marked(it.improvement_interval),
+                aggregate,
+                mean_interval=mark_interval(aggregate.mean_interval),
+                median_interval=mark_interval(aggregate.median_interval),
+                iqm_interval=mark_interval(aggregate.iqm_interval),
+                gap_interval=mark_interval(aggregate.gap_interval),
+                improvement_interval=mark_interval(aggregate.improvement_interval),
             )
-            for it in findings.aggregated
+            for aggregate in findings.aggregated
         ),
     )
 
@@ -269,7 +272,7 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
 def _thresholds(scale: _Scale) -> tuple[float, ...]:
     """Evenly from the lowest to the highest score of all."""
     every = np.concatenate([values for side in scale.scores for values in side])
-    return tuple(float(it) for it in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
+    return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 
 
 def _is_uneven(scale: _Scale) -> bool:

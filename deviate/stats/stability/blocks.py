@@ -69,18 +69,18 @@ class Centred:
 
     def piece(self, examples: slice, runs: slice = slice(None)) -> Matrix:
         """Those examples of those runs, (R, C, n)."""
-        taken = np.array(self.runs[runs, examples].transpose(0, 2, 1), np.float64, order="C")
-        taken *= self.scales[runs]
-        taken -= self.firsts[runs]
-        taken -= self.means[runs]
-        return taken
+        block = np.array(self.runs[runs, examples].transpose(0, 2, 1), np.float64, order="C")
+        block *= self.scales[runs]
+        block -= self.firsts[runs]
+        block -= self.means[runs]
+        return block
 
 
 def products(first: Matrix, second: Matrix) -> Matrix:
     """All products of rows of the one with rows of the other, which may be itself, over several threads."""
     n = first.shape[1]
     cut = n - n % DEPTH
-    found = np.zeros((len(first), len(second)))
+    sums = np.zeros((len(first), len(second)))
     tiles = pieces(len(second), WIDTH)
 
     def fill(at: slice) -> None:
@@ -95,15 +95,15 @@ def products(first: Matrix, second: Matrix) -> Matrix:
             width = columns.shape[1]
             parts = room[: len(deep) * len(rows) * width].reshape(len(deep), len(rows), width)
             np.matmul(deep, columns[:cut].reshape(-1, DEPTH, width), out=parts)
-            found[at, to] = parts.sum(axis=0) + rows[:, cut:] @ columns[cut:]
+            sums[at, to] = parts.sum(axis=0) + rows[:, cut:] @ columns[cut:]
             if second is first:
-                found[to, at] = found[at, to].T
+                sums[to, at] = sums[at, to].T
 
     on_threads(fill, pieces(len(first), WIDTH))
-    return found
+    return sums
 
 
-def mirrored(matrix: Matrix) -> Matrix:
+def mirror(matrix: Matrix) -> Matrix:
     """The upper triangle on both sides of a diagonal of 0."""
     upper = np.triu(matrix, 1)
     whole: Matrix = upper + upper.T

@@ -9,17 +9,17 @@ from deviate.stats.stability.classified import Classified, log_probabilities
 N_BINS = 15
 
 
-def calibration_errors(found: Classified) -> tuple[float, ...]:
+def calibration_errors(answers: Classified) -> tuple[float, ...]:
     """Expected calibration error of each run, as a share; empty without probabilities or true classes."""
-    right, truth = found.is_right, found.truth
-    if right is None or truth is None or found.outputs is None or not len(truth):
+    right, truth = answers.is_right, answers.truth
+    if right is None or truth is None or answers.outputs is None or not len(truth):
         return ()
 
     def error(run: tuple[Floats, NDArray[np.bool_]]) -> float:
         outputs, is_right = run
-        return calibration_error(np.exp(log_probabilities(outputs, found.kind, truth)[1]), is_right)
+        return calibration_error(np.exp(log_probabilities(outputs, answers.kind, truth)[1]), is_right)
 
-    return tuple(on_threads(error, list(zip(found.outputs, right, strict=True))))
+    return tuple(on_threads(error, list(zip(answers.outputs, right, strict=True))))
 
 
 def calibration_error(confidences: NDArray[np.float64], is_right: NDArray[np.bool_]) -> float:

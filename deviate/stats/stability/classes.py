@@ -14,16 +14,16 @@ from deviate.stats.stability.figures import SINGLE, mean_of, range_of, ratio_of,
 TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
 
 
-def class_table(found: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
+def class_table(answers: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
     """Every class that has examples, by SD, widest first; empty without true classes.
 
     Source: Pham et al. (2020) for range and SD per class; Zhuang et al. (2022) for the ratio to that of all.
     """
-    right = found.is_right
-    if right is None or found.truth is None or found.n_classes is None:
+    right = answers.is_right
+    if right is None or answers.truth is None or answers.n_classes is None:
         return ()
-    sizes = np.bincount(found.truth, minlength=found.n_classes)
-    n_right = np.stack([np.bincount(found.truth[row], minlength=found.n_classes) for row in right])
+    sizes = np.bincount(answers.truth, minlength=answers.n_classes)
+    n_right = np.stack([np.bincount(answers.truth[row], minlength=answers.n_classes) for row in right])
     rows = [
         _class(label, int(n), (n_right[:, label] / n).tolist(), whole_sd, confidence)
         for label, n in enumerate(sizes)
@@ -37,7 +37,7 @@ def expected_largest_sd(rows: Sequence[ClassStability]) -> Estimate:
 
     Scores are taken as normal, classes as independent of each other.
     """
-    return _expected(rows, mean_largest_sd)
+    return _expect(rows, mean_largest_sd)
 
 
 def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
@@ -45,7 +45,7 @@ def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
 
     Scores are taken as normal, classes as independent of each other.
     """
-    expected = _expected(rows, mean_largest_range)
+    expected = _expect(rows, mean_largest_range)
     return TOO_WIDE if not isinstance(expected, Unavailable) and expected > 1 else expected
 
 
@@ -67,7 +67,7 @@ def equal_spreads(rows: Sequence[ClassStability]) -> list[float] | Unavailable:
     return [math.sqrt(multiple) * unit for _, unit in pairs]
 
 
-def _expected(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[float], int], float]) -> Estimate:
+def _expect(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[float], int], float]) -> Estimate:
     if not rows:
         return Unavailable("no class")
     if len(rows[0].accuracies) < 2:

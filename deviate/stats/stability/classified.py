@@ -36,44 +36,44 @@ class Classified:
         return None if self.labels is None or self.truth is None else self.labels == self.truth
 
 
-def classified(found: CapturedSet) -> Classified:
+def classify(captured: CapturedSet) -> Classified:
     """A captured set with its true classes, where they are such."""
-    if found.labels is None or found.kind == "values":
-        return Classified(None, None, found.outputs, found.kind, None)
-    truth, notes = found.truth, []
+    if captured.labels is None or captured.kind == "values":
+        return Classified(None, None, captured.outputs, captured.kind, None)
+    truth, notes = captured.truth, []
     if truth is not None and not np.issubdtype(truth.dtype, np.integer) and truth.dtype != bool:
         whole = np.issubdtype(truth.dtype, np.floating) and bool(np.isfinite(truth).all() and (truth % 1 == 0).all())
         if not whole:
             truth, notes = None, ["The true values are no whole numbers, so they are not taken for classes."]
     classes = None if truth is None else truth.astype(np.int64)
-    if found.outputs is not None:
-        n_classes = int(found.outputs.shape[-1])
+    if captured.outputs is not None:
+        n_classes = int(captured.outputs.shape[-1])
     else:
-        n_classes = 1 + int(max(found.labels.max(initial=0), -1 if classes is None else classes.max(initial=0)))
+        n_classes = 1 + int(max(captured.labels.max(initial=0), -1 if classes is None else classes.max(initial=0)))
     if classes is not None and len(classes) and not (classes.min() >= 0 and classes.max() < n_classes):
         notes.append(
             f"Some true labels are none of the classes 0 … {n_classes - 1}, so nothing is told of right or wrong."
         )
         classes = None
-    return Classified(found.labels, classes, found.outputs, found.kind, n_classes, tuple(notes))
+    return Classified(captured.labels, classes, captured.outputs, captured.kind, n_classes, tuple(notes))
 
 
-def accuracies(found: Classified) -> tuple[float, ...]:
+def accuracies(answers: Classified) -> tuple[float, ...]:
     """Share of right predictions of each run; empty without true classes."""
-    right = found.is_right
-    return () if right is None or not right.shape[1] else tuple(float(it) for it in right.mean(axis=1))
+    right = answers.is_right
+    return () if right is None or not right.shape[1] else tuple(float(share) for share in right.mean(axis=1))
 
 
-def cross_entropies(found: Classified) -> tuple[float, ...]:
+def cross_entropies(answers: Classified) -> tuple[float, ...]:
     """Mean of -log of the probability of the true class, in nats, of each run; empty without probabilities or truth."""
-    truth = found.truth
-    if truth is None or not len(truth) or found.outputs is None:
+    truth = answers.truth
+    if truth is None or not len(truth) or answers.outputs is None:
         return ()
 
     def loss(outputs: Floats) -> float:
-        return float(-log_probabilities(outputs, found.kind, truth)[0].mean())
+        return float(-log_probabilities(outputs, answers.kind, truth)[0].mean())
 
-    return tuple(on_threads(loss, list(found.outputs)))
+    return tuple(on_threads(loss, list(answers.outputs)))
 
 
 def log_probabilities(outputs: Floats, kind: OutputKind, truth: Integers) -> tuple[Vector, Vector]:
@@ -86,7 +86,7 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Integers) -> tup
         outputs: (N, C), of one run.
     """
     n, n_classes = outputs.shape
-    own, largest = np.empty(n), np.empty(n)
+    of_truth, largest = np.empty(n), np.empty(n)
     for piece in pieces(n, PIECE_BYTES // (8 * n_classes)):
         # Classes in rows: NumPy adds and compares few long rows ten times as fast as many short ones.
         scores = np.array(outputs[piece].T, np.float64, order="C")
@@ -99,5 +99,5 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Integers) -> tup
                 scores -= most
                 rest = np.log(np.exp(scores, out=scores).sum(axis=0))
                 true, most = true - most - rest, -rest
-        own[piece], largest[piece] = true, most
-    return own, largest
+        of_truth[piece], largest[piece] = true, most
+    return of_truth, largest

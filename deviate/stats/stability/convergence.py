@@ -47,8 +47,8 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
     # In the order in which they are wanted, for a series is read from disk only when it is looked at.
-    wanted = _wanted(experiment.metrics, metric)
-    chosen = next((it for it in wanted if _is_curve(runs, it.name)), None)
+    wanted = _order_metrics(experiment.metrics, metric)
+    chosen = next((metric for metric in wanted if _is_curve(runs, metric.name)), None)
     if chosen is None:
         return None
     curves = [_curve(run, chosen.name) for run in runs]
@@ -57,7 +57,7 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
     rows = [_row("last step", curves, curves, lambda values: len(values) - 1)]
     if chosen.direction is not None:
         rows += [_row(text, curves, curves, criterion, chosen.direction) for text, criterion in _criteria(chosen.name)]
-        loss = next((it for it in _losses(experiment.metrics) if _is_curve(runs, it.name)), chosen)
+        loss = next((loss for loss in _losses(experiment.metrics) if _is_curve(runs, loss.name)), chosen)
         if loss.name != chosen.name:
             losses = [_curve(run, loss.name) for run in runs]
             rows.append(_row(f"best {loss.name}", losses, curves, _best, "min"))
@@ -77,7 +77,7 @@ def _criteria(name: str) -> tuple[tuple[str, Criterion], ...]:
     return (
         (f"best {name}", _best),
         (f"within {100 * TOLERANCE:g}% of the best {name}", _near_best),
-        (f"{name} not better for {PATIENCE} values", _stalled),
+        (f"{name} not better for {PATIENCE} values", _find_stall),
     )
 
 
@@ -92,7 +92,7 @@ def _near_best(values: Floats) -> int | None:
     return int(np.flatnonzero(values >= values[best] - TOLERANCE * abs(values[best]))[0])
 
 
-def _stalled(values: Floats) -> int | None:
+def _find_stall(values: Floats) -> int | None:
     """Source: Prechelt (1998), stopping after successive checks without gain, as `EarlyStopping(patience=5)` has it."""
     best, since = None, 0
     for index, value in enumerate(values.tolist()):
@@ -105,13 +105,13 @@ def _stalled(values: Floats) -> int | None:
     return None
 
 
-def _wanted(metrics: Sequence[SelectedMetric], named: str | None) -> list[SelectedMetric]:
+def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
     """The metric that was named, the primary one, accuracies, others with a direction, and those without."""
     primary = find_primary(metrics)[0]
 
     def place(metric: SelectedMetric) -> tuple[bool, ...]:
         is_quality = metric.role == "quality"
-        of_kind = metric.name != named, metric.name != primary, not is_quality, not is_accuracy(metric)
+        of_kind = metric.name != metric_name, metric.name != primary, not is_quality, not is_accuracy(metric)
         return (metric.direction is None, *of_kind)
 
     return sorted(metrics, key=place)
@@ -119,14 +119,18 @@ def _wanted(metrics: Sequence[SelectedMetric], named: str | None) -> list[Select
 
 def _losses(metrics: Sequence[SelectedMetric]) -> list[SelectedMetric]:
     """Losses, those on held-out data before that of training."""
-    losses = [it for it in metrics if it.direction == "min" and {"loss", "xent", "nll"} & set(words(it.name))]
-    return sorted(losses, key=lambda it: "train" in words(it.name))
+    losses = [
+        metric for metric in metrics if metric.direction == "min" and {"loss", "xent", "nll"} & set(words(metric.name))
+    ]
+    return sorted(losses, key=lambda metric: "train" in words(metric.name))
 
 
 def _is_curve(runs: Sequence[Run], name: str) -> bool:
     """Whether every run reported it in its main loop, twice or more often."""
     series = [run.series.get(name, EMPTY) for run in runs]
-    return bool(runs) and all(len(it.values) > 1 for it in series) and all(len(main_loop(it)[1]) > 1 for it in series)
+    return (
+        bool(runs) and all(len(one.values) > 1 for one in series) and all(len(main_loop(one)[1]) > 1 for one in series)
+    )
 
 
 def _curve(run: Run, name: str) -> _Curve:
@@ -149,14 +153,14 @@ def _row(
     direction: Direction | None = "max",
 ) -> ConvergenceRow:
     sign = -1.0 if direction == "min" else 1.0
-    found = [criterion(np.where(np.isfinite(curve.values), sign * curve.values, np.nan)) for curve in curves]
-    steps = [None if at is None else int(curve.n_steps[at]) for at, curve in zip(found, curves, strict=True)]
+    minima = [criterion(np.where(np.isfinite(curve.values), sign * curve.values, np.nan)) for curve in curves]
+    steps = [None if at is None else int(curve.n_steps[at]) for at, curve in zip(minima, curves, strict=True)]
     seconds = [
         None if at is None or not np.isfinite(curve.seconds[at]) else float(curve.seconds[at])
-        for at, curve in zip(found, curves, strict=True)
+        for at, curve in zip(minima, curves, strict=True)
     ]
-    times = [it for it in seconds if it is not None]
-    reached = [it for it in steps if it is not None]
+    times = [duration for duration in seconds if duration is not None]
+    reached = [step for step in steps if step is not None]
     nobody = Unavailable("no run got there") if not reached else UNTIMED
     return ConvergenceRow(
         criterion=text,

@@ -12,21 +12,28 @@ def differences(
     sets: Sequence[SetStability], weights: Sequence[WeightStability], confidence: float
 ) -> tuple[StabilityDifference, ...]:
     """Churn on sets that the first experiment has too, of as many examples, and distances of weights."""
-    found = []
-    for it in sets:
-        base = next((one for one in sets if one.experiment == 0 and one.name == it.name), None)
-        if it.experiment and base and it.disagreement and base.n_examples == it.n_examples:
-            matrices = np.array(base.disagreement), np.array(it.disagreement)
+    measured = []
+    for captured_set in sets:
+        base = next((one for one in sets if one.experiment == 0 and one.name == captured_set.name), None)
+        if (
+            captured_set.experiment
+            and base
+            and captured_set.disagreement
+            and base.n_examples == captured_set.n_examples
+        ):
+            matrices = np.array(base.disagreement), np.array(captured_set.disagreement)
             difference = difference_over_pairs("churn", *matrices, confidence)
-            found.append(StabilityDifference(it.experiment, it.name, difference))
+            measured.append(StabilityDifference(captured_set.experiment, captured_set.name, difference))
     for one in weights:
         if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one):
             matrices = np.array(weights[0].distances), np.array(one.distances)
             difference = difference_over_pairs("weight-distance", *matrices, confidence)
-            found.append(StabilityDifference(one.experiment, "", difference))
-    return tuple(sorted(found, key=lambda it: it.experiment))
+            measured.append(StabilityDifference(one.experiment, "", difference))
+    return tuple(sorted(measured, key=lambda difference: difference.experiment))
 
 
 def _alike(one: WeightStability, other: WeightStability) -> bool:
     """Whether both models have the same layers: distances of others are none of the same thing."""
-    return [(it.name, it.n_weights) for it in one.layers] == [(it.name, it.n_weights) for it in other.layers]
+    return [(layer.name, layer.n_weights) for layer in one.layers] == [
+        (layer.name, layer.n_weights) for layer in other.layers
+    ]

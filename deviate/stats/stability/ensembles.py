@@ -14,7 +14,7 @@ from deviate.stats.stability.blocks import (
     Floats,
     Labels,
     Matrix,
-    mirrored,
+    mirror,
     on_threads,
     pieces,
 )
@@ -67,7 +67,7 @@ def _deltas(values: Matrix, usable: Bools) -> Matrix:
     """From values of ensembles, those of members on the diagonal; only the upper triangle is looked at."""
     alone = np.diagonal(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        deltas = mirrored(values - (alone[:, None] + alone) / 2)
+        deltas = mirror(values - (alone[:, None] + alone) / 2)
     deltas[~usable] = deltas[:, ~usable] = np.nan
     return deltas
 
@@ -88,10 +88,10 @@ def _right(scores: Floats, truth: Labels) -> Matrix:
         for of_class in [np.flatnonzero(truth == label)]
         for piece in pieces(len(of_class), size)
     ]
-    found = np.zeros((n_runs, n_runs))
+    totals = np.zeros((n_runs, n_runs))
     for counts in on_threads(partial(_right_of_class, scores, is_huge=is_huge), examples):
-        found += counts
-    return found
+        totals += counts
+    return totals
 
 
 def _right_of_class(
@@ -107,15 +107,15 @@ def _right_of_class(
     room = np.empty((n_classes, width, n), rows.dtype)  # memory that is asked for anew costs more than the sums
     with np.errstate(invalid="ignore"):
         for run in range(n_runs):
-            for others in pieces(n_runs - run, width):
-                start, stop = run + others.start, run + others.stop
+            for columns in pieces(n_runs - run, width):
+                start, stop = run + columns.start, run + columns.stop
                 both = np.add(rows[:, run : run + 1], rows[:, start:stop], out=room[:, : stop - start])
-                own = both[label]
-                is_right = np.ones(own.shape, bool)
+                diagonal = both[label]
+                is_right = np.ones(diagonal.shape, bool)
                 if label > 0:
-                    is_right &= both[:label].max(axis=0) < own
+                    is_right &= both[:label].max(axis=0) < diagonal
                 if label + 1 < n_classes:
-                    is_right &= both[label + 1 :].max(axis=0) <= own
+                    is_right &= both[label + 1 :].max(axis=0) <= diagonal
                 counts[run, start:stop] = np.count_nonzero(is_right, axis=1)
     return counts
 
@@ -132,10 +132,10 @@ def _losses_of_logits(scores: Floats, truth: Labels) -> Matrix:
         return np.full((n_runs, n_runs), np.inf)
     most = min(N_PREPARED, PIECE_BYTES // (8 * n_runs * n_classes + 1))
     size = max(1, most // N_FACTORS) * N_FACTORS
-    found = np.zeros((n_runs, n_runs))
+    totals = np.zeros((n_runs, n_runs))
     for losses in on_threads(partial(_losses_of_piece, scores, truth), pieces(n, size)):
-        found += losses
-    return found
+        totals += losses
+    return totals
 
 
 def _losses_of_piece(scores: Floats, truth: Labels, piece: slice) -> Matrix:
@@ -151,14 +151,14 @@ def _losses_of_piece(scores: Floats, truth: Labels, piece: slice) -> Matrix:
         halves /= 2
         powers = np.exp(halves).transpose(1, 0, 2).copy()
         turned = powers.transpose(0, 2, 1).copy()
-        for taken in pieces(len(powers), N_TAKEN):
+        for part in pieces(len(powers), N_TAKEN):
             for place, rows in enumerate(tiles):
                 for columns in tiles[place:]:
-                    both = _likelihoods(powers[taken, rows], turned[taken, :, columns], room)
+                    both = _likelihoods(powers[part, rows], turned[part, :, columns], room)
                     if both.max() < np.inf:
                         losses[rows, columns] += np.log(both).sum(axis=0)
                     else:
-                        losses[rows, columns] += _direct(halves[rows, taken], halves[columns, taken])
+                        losses[rows, columns] += _direct(halves[rows, part], halves[columns, part])
     return losses
 
 
@@ -177,13 +177,13 @@ def _likelihoods(first: Matrix, second: Matrix, room: Matrix) -> Matrix:
 
 def _direct(first: Matrix, second: Matrix) -> Matrix:
     """The same sum of logarithms for scores whose powers are beyond floats: the largest of each sum is taken out."""
-    found = np.zeros((len(first), len(second)))
+    totals = np.zeros((len(first), len(second)))
     for example in range(first.shape[1]):
         both = first[:, None, example] + second[:, example]
         largest = both.max(axis=2)
         finite = np.where(np.isfinite(largest), largest, 0.0)
-        found += np.log(np.exp(both - finite[:, :, None]).sum(axis=2)) + finite
-    return found
+        totals += np.log(np.exp(both - finite[:, :, None]).sum(axis=2)) + finite
+    return totals
 
 
 def _losses_of_probabilities(scores: Floats, truth: Labels) -> Matrix:
@@ -191,19 +191,19 @@ def _losses_of_probabilities(scores: Floats, truth: Labels) -> Matrix:
     n_runs, n, n_classes = scores.shape
     if ((truth < 0) | (truth >= n_classes)).any():
         return np.full((n_runs, n_runs), np.inf)
-    own: Matrix = scores[:, np.arange(n), truth].astype(np.float64) / 2
+    of_truth: Matrix = scores[:, np.arange(n), truth].astype(np.float64) / 2
     begins = np.arange(0, n, N_FACTORS)
-    found = np.zeros((n_runs, n_runs))
+    totals = np.zeros((n_runs, n_runs))
 
     def against(run: int) -> None:
         with np.errstate(divide="ignore", under="ignore", invalid="ignore"):
-            both = own[run] + own[run:]
+            both = of_truth[run] + of_truth[run:]
             products = np.multiply.reduceat(both, begins, axis=1)
             is_lost = ~(products > LEAST_PRODUCT)
-            found[run, run:] = -np.log(np.where(is_lost, 1.0, products)).sum(axis=1)
+            totals[run, run:] = -np.log(np.where(is_lost, 1.0, products)).sum(axis=1)
             for other, group in np.argwhere(is_lost):
                 factors = both[other, group * N_FACTORS : (group + 1) * N_FACTORS]
-                found[run, run + other] -= np.log(factors).sum()
+                totals[run, run + other] -= np.log(factors).sum()
 
     on_threads(against, range(n_runs))
-    return found
+    return totals

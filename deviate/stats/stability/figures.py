@@ -90,7 +90,7 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
     if max(without) - min(without) <= resolution(without):
         return Unavailable("all runs alike")
     mean = math.fsum(without) / n
-    error = math.hypot(*(it - mean for it in without)) * math.sqrt((n - 1) / n)
+    error = math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
     half_width = t_quantile((1 + confidence) / 2, n - 1) * error
     return Interval(value - half_width, value + half_width, confidence, METHOD)
 

@@ -38,7 +38,7 @@ def stability(
     by_step = [distances_by_step(one.weights_by_step, confidence) for one in captured]
     sets = tuple(
         set_stability(
-            found,
+            captured_set,
             one,
             index,
             weights_by_step=by_step[index],
@@ -47,20 +47,20 @@ def stability(
             columns=columns,
         )
         for index, one in enumerate(captured)
-        for found in one.sets
-        if base_of(found, one) is None
+        for captured_set in one.sets
+        if base_of(captured_set, one) is None
     )
     weights = tuple(
         weight_distances(one.weights, by_step[index], index, confidence)
         for index, one in enumerate(captured)
         if one.weights is not None
     )
-    times = (convergence(it, index, metric=convergence_metric) for index, it in enumerate(experiments))
+    times = (convergence(experiment, index, metric=convergence_metric) for index, experiment in enumerate(experiments))
     return StabilityFindings(
         sets=sets,
         weights=weights,
-        convergence=tuple(it for it in times if it is not None),
+        convergence=tuple(time for time in times if time is not None),
         weak=() if weak is None else weak_models(experiments, *weak),
-        reasons=tuple(it.reasons for it in captured),
+        reasons=tuple(item.reasons for item in captured),
         differences=differences(sets, weights, confidence),
     )

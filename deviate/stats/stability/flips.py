@@ -30,7 +30,7 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
         return Measure("majority-agreement", NO_MAJORITY, NO_MAJORITY)
     most = n_alike.max(axis=0)
     # A class with so many votes is seen by so many runs.
-    n_most, n_below = ((n_alike == it).sum(axis=0) // np.maximum(it, 1) for it in (most, most - 1))
+    n_most, n_below = ((n_alike == n_votes).sum(axis=0) // np.maximum(n_votes, 1) for n_votes in (most, most - 1))
     # Without one of the runs that predict it, a class that alone had most votes is level with those one below it; one
     # of several that had most is no longer among them.
     left = np.where(n_most == 1, (most - 1) * (1 + n_below), most * (n_most - 1))
@@ -73,16 +73,16 @@ def flip_rates(n_alike: Counts) -> NDArray[np.float64]:
     return rates
 
 
-def least_stable(found: CapturedSet, classes: Classified, n_alike: Counts | None) -> tuple[UnstableExample, ...]:
+def least_stable(captured: CapturedSet, classes: Classified, n_alike: Counts | None) -> tuple[UnstableExample, ...]:
     """The examples on which most pairs of runs disagree, most flipped first, then in order of the first run."""
     labels = classes.labels
     if labels is None or n_alike is None or len(labels) < 2:
         return ()
     rates = flip_rates(n_alike)
-    order = np.lexsort((found.positions, -rates))[:N_SHOWN]
+    order = np.lexsort((captured.positions, -rates))[:N_SHOWN]
     return tuple(
         UnstableExample(
-            position=int(found.positions[at]),
+            position=int(captured.positions[at]),
             truth=None if classes.truth is None else int(classes.truth[at]),
             flip_rate=float(rates[at]),
             votes=_votes(labels[:, at]),

@@ -23,7 +23,7 @@ NOT_BINARY = Unavailable("needs two classes")
 
 
 def group_table(
-    found: CapturedSet,
+    captured: CapturedSet,
     classes: Classified,
     columns: Sequence[str] | None,
     *,
@@ -37,17 +37,17 @@ def group_table(
 
     Source: Zhuang et al. (2022), tables 3 and 5.
     """
-    told, notes = _columns(found, columns)
+    labels, notes = _columns(captured, columns)
     right = classes.is_right
     if right is None or not right.shape[1]:
-        notes += ["True labels are not on record, so sub-groups have no accuracy."] if told else []
+        notes += ["True labels are not on record, so sub-groups have no accuracy."] if labels else []
         return (), tuple(notes)
-    if not told:
+    if not labels:
         return (), tuple(notes)
     everything = np.ones(right.shape[1], dtype=bool)
     whole = _rates(classes, right, everything)
     table = [_group("", "All", classes, everything, whole, whole, confidence, rng)]
-    for name, column in told.items():
+    for name, column in labels.items():
         values, codes = np.unique(column, return_inverse=True)  # codes, for NaN equals nothing
         for code, value in enumerate(values):
             member = codes.reshape(-1) == code
@@ -56,24 +56,24 @@ def group_table(
     return tuple(table), tuple(notes)
 
 
-def _columns(found: CapturedSet, columns: Sequence[str] | None) -> tuple[dict[str, Column], list[str]]:
+def _columns(captured: CapturedSet, columns: Sequence[str] | None) -> tuple[dict[str, Column], list[str]]:
     """Columns by name in the order of the captured examples, and what was left out."""
-    told: dict[str, Column] = {}
+    labels: dict[str, Column] = {}
     notes = []
-    for name in found.columns if columns is None else columns:
-        if name in found.columns:
-            told[name] = found.columns[name]
+    for name in captured.columns if columns is None else columns:
+        if name in captured.columns:
+            labels[name] = captured.columns[name]
         else:
-            notes.append(f"No column {name} was logged with {found.name}.")
-    for name, column in list(told.items()):
+            notes.append(f"No column {name} was logged with {captured.name}.")
+    for name, column in list(labels.items()):
         n_values = len(np.unique(column)) if column.dtype != object else len(set(column.tolist()))
         if n_values > MOST_VALUES:
-            del told[name]
+            del labels[name]
             if columns is not None:
                 notes.append(f"{name} has {n_values} values, too many for sub-groups: left out.")
         elif column.dtype == object:
-            told[name] = column.astype(str)
-    return told, notes
+            labels[name] = column.astype(str)
+    return labels, notes
 
 
 def _rates(classes: Classified, right: Flags, member: Flags) -> tuple[list[float] | Unavailable, ...]:
@@ -104,8 +104,8 @@ def _group(
         int((classes.truth[member] == POSITIVE).sum()) if classes.n_classes == 2 and classes.truth is not None else None
     )
     accuracy, false_positive, false_negative = (
-        it if isinstance(it, Unavailable) else _measure(it, None if rates is whole else of_all, confidence, rng)
-        for it, of_all in zip(rates, whole, strict=True)
+        rate if isinstance(rate, Unavailable) else _measure(rate, None if rates is whole else of_all, confidence, rng)
+        for rate, of_all in zip(rates, whole, strict=True)
     )
     if isinstance(accuracy, Unavailable):  # pragma: no cover  # every group has an example
         raise TypeError(accuracy.reason)

@@ -9,7 +9,7 @@ from deviate.model.minimum import VERDICT_RUNS
 from deviate.model.stability import Measure, MeasureName
 from deviate.stats.estimates.sample import LARGEST, Summary, count, resolution
 from deviate.stats.estimates.summary import t_quantile, welch_df
-from deviate.stats.stability.blocks import Matrix, mirrored
+from deviate.stats.stability.blocks import Matrix, mirror
 
 METHOD = "jackknife over runs"
 BOUNDS: dict[MeasureName, tuple[float, float]] = {
@@ -96,7 +96,7 @@ def standard_error(matrix: Matrix) -> float:
 def _without_each(matrix: Matrix) -> Matrix:
     """The mean over pairs without each run, less that over all pairs: small, and so with all its digits."""
     n = len(matrix)
-    apart = mirrored(matrix - float(np.mean(_pairs(matrix))))
+    apart = mirror(matrix - float(np.mean(_pairs(matrix))))
     without: Matrix = (apart.sum() / 2 - apart.sum(axis=1)) / ((n - 1) * (n - 2) / 2)
     return without
 
@@ -115,7 +115,7 @@ def _mean(matrix: Matrix) -> Estimate:
     is_number = np.abs(pairs) <= LARGEST
     if is_number.all():
         return math.fsum(pairs.tolist()) / len(pairs)
-    n_others = mirrored((np.abs(matrix) <= LARGEST).astype(np.float64)).sum(axis=1)
+    n_others = mirror((np.abs(matrix) <= LARGEST).astype(np.float64)).sum(axis=1)
     n_whole = int((n_others > 0).sum())
     if n_whole > 1 and (n_others[n_others > 0] == n_whole - 1).all():
         return Unavailable(f"no finite number with {count(n - n_whole, 'run')} of {n}")

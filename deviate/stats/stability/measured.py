@@ -32,32 +32,32 @@ class Measured:
     loss_gains: Matrix | None
 
 
-def measured(found: Classified) -> Measured:
+def measure_all(answers: Classified) -> Measured:
     """Everything that the outputs and the truth of a set give."""
     gains, loss_gains = None, None
-    if found.outputs is not None and found.truth is not None:
-        gains, loss_gains = ensemble_deltas(found.outputs, found.kind, found.truth)
+    if answers.outputs is not None and answers.truth is not None:
+        gains, loss_gains = ensemble_deltas(answers.outputs, answers.kind, answers.truth)
     return Measured(
-        accuracies(found),
-        cross_entropies(found),
-        None if found.labels is None else disagreement(found.labels),
-        None if found.outputs is None else pearson(found.outputs),
+        accuracies(answers),
+        cross_entropies(answers),
+        None if answers.labels is None else disagreement(answers.labels),
+        None if answers.outputs is None else pearson(answers.outputs),
         gains,
         loss_gains,
     )
 
 
-def variability(found: Measured, runs: NDArray[np.intp]) -> Variability | Unavailable:
+def variability(measures: Measured, runs: NDArray[np.intp]) -> Variability | Unavailable:
     """The five measures of Summers & Dinneen (2021) of these runs alone."""
-    if found.churn is None or found.pearson is None:
+    if measures.churn is None or measures.pearson is None:
         return Unavailable("outputs are no scores of classes")
-    if found.gains is None:
+    if measures.gains is None:
         return NO_TRUTH
     if len(runs) < 2:
         return SINGLE
     pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
-    means = [float(it[pairs][upper].mean()) for it in (found.churn, found.pearson, found.gains)]
-    scores = [[it[run] for run in runs] for it in (found.accuracies, found.cross_entropies)]
+    means = [float(matrix[pairs][upper].mean()) for matrix in (measures.churn, measures.pearson, measures.gains)]
+    scores = [[score[run] for run in runs] for score in (measures.accuracies, measures.cross_entropies)]
     if not np.isfinite([*means, *scores[0], *scores[1]]).all():
         return Unavailable("one of the measures is no finite number")
     return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)

@@ -23,7 +23,7 @@ from deviate.stats.stability.blocks import (
     among,
     finite_runs,
     mark_identical,
-    mirrored,
+    mirror,
     on_threads,
     pieces,
     products,
@@ -106,11 +106,11 @@ def linear_cka(outputs: Floats) -> Matrix:
     cross = np.zeros((n_runs, n_runs))
     tiles = pieces(n_runs * n_classes, TILE)
     for place, rows in enumerate(tiles):
-        for others in tiles[place:]:
-            first, second = (_is_of_run(columns, n_runs, n_classes) for columns in (rows, others))
-            part = first @ _products(centred, rows, others) ** 2 @ second.T
-            cross += part if rows == others else part + part.T
-    return among(usable, _normalised(cross, columns))
+        for tile in tiles[place:]:
+            first, second = (_is_of_run(columns, n_runs, n_classes) for columns in (rows, tile))
+            part = first @ _products(centred, rows, tile) ** 2 @ second.T
+            cross += part if rows == tile else part + part.T
+    return among(usable, _normalise(cross, columns))
 
 
 def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
@@ -123,13 +123,13 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
     Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
     """
-    own = [_own(_flat(layer, 1)) for layer in layers.values()]
-    largest = np.max([it.largest for it in own], axis=0)
+    scales = [_own(_flat(layer, 1)) for layer in layers.values()]
+    largest = np.max([snapshot.largest for snapshot in scales], axis=0)
     usable = np.isfinite(largest) & (largest > 0)
-    exponents = np.max([it.exponents for it in own], axis=0)
+    exponents = np.max([snapshot.exponents for snapshot in scales], axis=0)
     n_runs = len(usable)
     sums = np.zeros((n_runs, n_runs))
-    for one in own:
+    for one in scales:
         below = one.exponents - exponents
         sums += np.ldexp(one.products, below[:, None] + below)
     lengths = np.sqrt(np.where(usable, np.diagonal(sums), 1.0))
@@ -138,12 +138,12 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
     if len(near):
         squared[near[:, 0], near[:, 1]] = 0.0
         for layer in layers.values():
-            for numbers in _scaled(_flat(layer, 1), exponents, usable):
+            for numbers in _scale_pieces(_flat(layer, 1), exponents, usable):
                 units = numbers / lengths[:, None]
                 for i, j in near:
                     apart = units[i] - units[j]
                     squared[i, j] += apart @ apart
-    return among(usable, np.sqrt(mirrored(squared)[np.ix_(usable, usable)]))
+    return among(usable, np.sqrt(mirror(squared)[np.ix_(usable, usable)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,12 +162,12 @@ def _own(layer: Floats) -> _Own:
     exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
     exponents[largest == 0] = -1022
     sums = np.zeros((len(layer), len(layer)))
-    for numbers in _scaled(layer, exponents, usable):
+    for numbers in _scale_pieces(layer, exponents, usable):
         sums += products(numbers, numbers)
     return _Own(largest, exponents, sums)
 
 
-def _scaled(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
+def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
     """Piece by piece in float64, divided by powers of two, so that no square leaves the range of floats."""
     scales = np.ldexp(1.0, -exponents)[:, None]
     for piece in pieces(layer.shape[1], PIECE_BYTES // max(1, 8 * len(layer))):
@@ -194,16 +194,16 @@ def _correlations(flat: npt.NDArray[Any]) -> Matrix:
     for piece in pieces(rows.shape[1], PIECE_BYTES // max(1, 8 * len(rows))):
         numbers = centred.piece(piece)[:, 0]
         sums += products(numbers, numbers)
-    return among(usable, _normalised(sums, rows))
+    return among(usable, _normalise(sums, rows))
 
 
-def _products(centred: Centred, rows: slice, others: slice) -> Matrix:
+def _products(centred: Centred, rows: slice, columns: slice) -> Matrix:
     """Products, summed over examples, of two ranges of columns, counted through all classes of all runs."""
-    found = np.zeros((rows.stop - rows.start, others.stop - others.start))
+    totals = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
     for piece in pieces(centred.n, PIECE_BYTES // (8 * max(TILE, 2 * centred.runs.shape[2]))):
         first = _columns(centred, piece, rows)
-        found += products(first, first if rows == others else _columns(centred, piece, others))
-    return found
+        totals += products(first, first if rows == columns else _columns(centred, piece, columns))
+    return totals
 
 
 def _is_of_run(columns: slice, n_runs: int, n_classes: int) -> Matrix:
@@ -216,17 +216,17 @@ def _is_of_run(columns: slice, n_runs: int, n_classes: int) -> Matrix:
 def _columns(centred: Centred, piece: slice, columns: slice) -> Matrix:
     n_classes = centred.runs.shape[2]
     runs = slice(columns.start // n_classes, -(-columns.stop // n_classes))
-    taken = centred.piece(piece, runs)
+    block = centred.piece(piece, runs)
     begin = columns.start - runs.start * n_classes
-    return taken.reshape(-1, taken.shape[2])[begin : begin + columns.stop - columns.start]
+    return block.reshape(-1, block.shape[2])[begin : begin + columns.stop - columns.start]
 
 
-def _normalised(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
+def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
     """Products over the roots of those of each run with itself; NaN for runs whose own is 0."""
-    own = np.sqrt(np.diagonal(sums))
-    own[own == 0] = np.nan
-    alike = mirrored(np.clip(sums / (own * own[:, None]), -1.0, 1.0))
-    np.fill_diagonal(alike, own / own)
+    norms = np.sqrt(np.diagonal(sums))
+    norms[norms == 0] = np.nan
+    alike = mirror(np.clip(sums / (norms * norms[:, None]), -1.0, 1.0))
+    np.fill_diagonal(alike, norms / norms)
     mark_identical(alike, runs)
     return alike
 

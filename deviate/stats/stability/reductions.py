@@ -10,10 +10,10 @@ from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, U
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.estimates.sample import count
 from deviate.stats.published import variability_reduction
-from deviate.stats.stability.classified import classified
+from deviate.stats.stability.classified import classify
 from deviate.stats.stability.figures import jackknife, sd_measure
 from deviate.stats.stability.jackknife import over_pairs
-from deviate.stats.stability.measured import Measured, measured, variability
+from deviate.stats.stability.measured import Measured, measure_all, variability
 
 COPIES = {
     "flip": 1,
@@ -34,7 +34,7 @@ N_SNAPSHOTS = 5
 
 def reductions(
     base: CapturedSet,
-    others: Sequence[CapturedSet],
+    rest: Sequence[CapturedSet],
     by_step: Sequence[CapturedSet],
     confidence: float,
     single: Measured | None = None,
@@ -46,21 +46,21 @@ def reductions(
         by_step: all sets at steps of the main loop.
         single: what was measured of the base already.
     """
-    found = []
-    for other in others:
+    rows = []
+    for other in rest:
         name = other.name.removeprefix(f"{base.name}+")
-        found.append(reduction(base, other, name, _n_members(name), confidence, single))
-    for name in (base.name, *(it.name for it in others)):
-        taken = [it for it in by_step if it.name == name][-N_SNAPSHOTS:]
-        snapshots = _averaged(taken)
+        rows.append(reduction(base, other, name, _n_members(name), confidence, single))
+    for name in (base.name, *(other.name for other in rest)):
+        latest = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
+        snapshots = _average_steps(latest)
         if snapshots is None:
             continue
         augmentation = name.removeprefix(base.name).removeprefix("+")
         label = f"snapshots+{augmentation}" if augmentation else "snapshots"
         copies = _n_members(augmentation) if augmentation else 1
-        n_members = None if copies is None else len(taken) * copies
-        found.append(reduction(base, snapshots, label, n_members, confidence, single))
-    return tuple(found)
+        n_members = None if copies is None else len(latest) * copies
+        rows.append(reduction(base, snapshots, label, n_members, confidence, single))
+    return tuple(rows)
 
 
 def reduction(
@@ -80,17 +80,17 @@ def reduction(
 
     Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
     """
-    replicates = [it for it in base.replicates if it in other.replicates]
-    averaged = measured(classified(_of_runs(other, replicates)))
+    replicates = [replicate for replicate in base.replicates if replicate in other.replicates]
+    averaged = measure_all(classify(_of_runs(other, replicates)))
     if single is None or len(replicates) < len(base.replicates):
-        single = measured(classified(_of_runs(base, replicates)))
+        single = measure_all(classify(_of_runs(base, replicates)))
     runs = np.arange(len(replicates))
-    value, interval = _reduced(single, averaged, runs), _interval(single, averaged, runs, confidence)
+    value, interval = _reduction(single, averaged, runs), _interval(single, averaged, runs, confidence)
     measures = _measures(averaged, confidence)
     return Reduction(name, n_members, averaged.accuracies, measures, value, interval)
 
 
-def _reduced(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
+def _reduction(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
     """As a share, of these runs alone."""
     before, after = variability(single, runs), variability(averaged, runs)
     if isinstance(before, Unavailable):
@@ -104,31 +104,31 @@ def _reduced(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Es
 def _interval(
     single: Measured, averaged: Measured, runs: NDArray[np.intp], confidence: float
 ) -> Interval | Unavailable:
-    value = _reduced(single, averaged, runs)
+    value = _reduction(single, averaged, runs)
     if isinstance(value, Unavailable):
         return value
     if len(runs) < VERDICT_RUNS:
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {len(runs)}")
-    without = [_reduced(single, averaged, np.delete(runs, run)) for run in runs]
-    shares = [it for it in without if not isinstance(it, Unavailable)]
+    without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
+    shares = [share for share in without if not isinstance(share, Unavailable)]
     if len(shares) < len(without):
         return Unavailable("without one of the runs the single models do not vary")
     return jackknife(value, shares, confidence)
 
 
-def _measures(found: Measured, confidence: float) -> tuple[Measure, ...]:
+def _measures(of_set: Measured, confidence: float) -> tuple[Measure, ...]:
     """The five, as far as they are there."""
     measures = []
-    if found.accuracies:
-        measures.append(sd_measure("accuracy-sd", found.accuracies, confidence))
-    if found.cross_entropies:
-        measures.append(sd_measure("cross-entropy-sd", found.cross_entropies, confidence))
-    if found.churn is not None:
-        measures.append(over_pairs("churn", found.churn, confidence))
-    if found.pearson is not None:
-        measures.append(over_pairs("pearson", found.pearson, confidence))
-    if found.gains is not None:
-        measures.append(over_pairs("ensemble-accuracy", found.gains, confidence))
+    if of_set.accuracies:
+        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
+    if of_set.cross_entropies:
+        measures.append(sd_measure("cross-entropy-sd", of_set.cross_entropies, confidence))
+    if of_set.churn is not None:
+        measures.append(over_pairs("churn", of_set.churn, confidence))
+    if of_set.pearson is not None:
+        measures.append(over_pairs("pearson", of_set.pearson, confidence))
+    if of_set.gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
     return tuple(measures)
 
 
@@ -138,20 +138,20 @@ def _n_members(augmentation: str) -> int | None:
     return None if copies is None else 1 + copies
 
 
-def _of_runs(found: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
+def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
     """The set with the outputs of these runs alone."""
-    if list(found.replicates) == list(replicates):
-        return found
-    rows = [found.replicates.index(it) for it in replicates]
+    if list(captured.replicates) == list(replicates):
+        return captured
+    rows = [captured.replicates.index(replicate) for replicate in replicates]
     return replace(
-        found,
+        captured,
         replicates=tuple(replicates),
-        outputs=None if found.outputs is None else found.outputs[rows],
-        labels=None if found.labels is None else found.labels[rows],
+        outputs=None if captured.outputs is None else captured.outputs[rows],
+        labels=None if captured.labels is None else captured.labels[rows],
     )
 
 
-def _averaged(sets: Sequence[CapturedSet]) -> CapturedSet | None:
+def _average_steps(sets: Sequence[CapturedSet]) -> CapturedSet | None:
     """Mean of the outputs at several steps, of sets that hold the same examples of the same runs in one order."""
     if len(sets) < 2:
         return None

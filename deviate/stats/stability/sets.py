@@ -9,12 +9,12 @@ from deviate.model import Captured, CapturedSet, Estimate, Measure, SetStability
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.stability.calibration import calibration_errors
 from deviate.stats.stability.classes import class_table, expected_largest_range, expected_largest_sd
-from deviate.stats.stability.classified import Classified, classified
+from deviate.stats.stability.classified import Classified, classify
 from deviate.stats.stability.figures import NO_TRUTH, mean_measure, mean_of, sampling_sd, sd_measure, sd_of
 from deviate.stats.stability.flips import Counts, alike, least_stable, majority_agreement, unstable_share
 from deviate.stats.stability.groups import group_table
 from deviate.stats.stability.jackknife import over_pairs
-from deviate.stats.stability.measured import Measured, measured
+from deviate.stats.stability.measured import Measured, measure_all
 from deviate.stats.stability.pairwise import disagreement, linear_cka, spearman
 from deviate.stats.stability.reductions import reductions
 
@@ -24,7 +24,7 @@ PARTS = Unavailable("parts of one example are no draws of their own")
 
 
 def set_stability(
-    found: CapturedSet,
+    item: CapturedSet,
     captured: Captured,
     index: int,
     *,
@@ -41,41 +41,45 @@ def set_stability(
         weights_by_step: distances of weights after steps of the main loop.
         columns: as `groups.group_table` takes them.
     """
-    if not len(found.positions):
-        return _empty(found, index)
-    classes = classified(found)
-    single = measured(classes)
+    if not len(item.positions):
+        return _empty(item, index)
+    classes = classify(item)
+    single = measure_all(classes)
     n_alike = None if classes.labels is None else alike(classes.labels)
     scores, losses = single.accuracies, single.cross_entropies
-    notes = [*found.notes, *classes.notes]
+    notes = [*item.notes, *classes.notes]
     if not np.isfinite(losses).all():
         notes.append("The cross-entropy of some runs is no finite number, so it is not told.")
         losses = ()
     table = class_table(classes, sd_of(scores), confidence)
-    has_parts = len(np.unique(found.positions)) < len(found.positions)
-    grouped, group_notes = group_table(found, classes, columns, confidence=confidence, rng=rng)
+    has_parts = len(np.unique(item.positions)) < len(item.positions)
+    grouped, group_notes = group_table(item, classes, columns, confidence=confidence, rng=rng)
     return SetStability(
         experiment=index,
-        name=found.name,
-        replicates=found.replicates,
-        n_examples=len(found.positions),
+        name=item.name,
+        replicates=item.replicates,
+        n_examples=len(item.positions),
         n_classes=classes.n_classes,
-        kind=found.kind,
-        alignment=found.alignment,
+        kind=item.kind,
+        alignment=item.alignment,
         measures=tuple(_measures(classes, single, n_alike, losses, confidence)),
         accuracies=scores,
         cross_entropies=losses,
-        mean_accuracy_sampling_sd=_sampling_sd(scores, len(found.positions), has_parts=has_parts),
+        mean_accuracy_sampling_sd=_sampling_sd(scores, len(item.positions), has_parts=has_parts),
         disagreement=() if single.churn is None else tuple(tuple(row) for row in single.churn.tolist()),
         classes=tuple(replace(row, sampling_sd=PARTS) for row in table) if has_parts else table,
         expected_largest_sd=expected_largest_sd(table) if table else NO_TRUTH,
         expected_largest_range=expected_largest_range(table) if table else NO_TRUTH,
         groups=grouped,
         group_notes=group_notes,
-        unstable=least_stable(found, classes, n_alike),
-        steps=_steps(found.name, captured.by_step, weights_by_step, confidence),
+        unstable=least_stable(item, classes, n_alike),
+        steps=_steps(item.name, captured.by_step, weights_by_step, confidence),
         reductions=reductions(
-            found, [it for it in captured.sets if base_of(it, captured) is found], captured.by_step, confidence, single
+            item,
+            [captured_set for captured_set in captured.sets if base_of(captured_set, captured) is item],
+            captured.by_step,
+            confidence,
+            single,
         ),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -88,36 +92,36 @@ def _sampling_sd(scores: Sequence[float], n: int, *, has_parts: bool) -> Estimat
     return PARTS if has_parts else sampling_sd(mean_of(scores), n)
 
 
-def _empty(found: CapturedSet, index: int) -> SetStability:
-    notes = (*found.notes, "No example is common to all runs.")
-    kind, alignment = found.kind, found.alignment
-    return SetStability(index, found.name, found.replicates, 0, None, kind, alignment, (), notes=notes)
+def _empty(captured_set: CapturedSet, index: int) -> SetStability:
+    notes = (*captured_set.notes, "No example is common to all runs.")
+    kind, alignment = captured_set.kind, captured_set.alignment
+    return SetStability(index, captured_set.name, captured_set.replicates, 0, None, kind, alignment, (), notes=notes)
 
 
-def base_of(found: CapturedSet, captured: Captured) -> CapturedSet | None:
+def base_of(item: CapturedSet, captured: Captured) -> CapturedSet | None:
     """The set whose augmentation this one is; None for a set of its own."""
-    base, plus, _ = found.name.partition("+")
-    return next((it for it in captured.sets if plus and it.name == base), None)
+    base, plus, _ = item.name.partition("+")
+    return next((captured_set for captured_set in captured.sets if plus and captured_set.name == base), None)
 
 
 def _measures(
-    classes: Classified, found: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
+    classes: Classified, of_set: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
 ) -> list[Measure]:
     """In the order of their names; `losses` are the cross-entropies that can be told."""
     measures = []
-    if classes.labels is not None and found.churn is not None and n_alike is not None:
-        measures.append(over_pairs("churn", found.churn, confidence))
+    if classes.labels is not None and of_set.churn is not None and n_alike is not None:
+        measures.append(over_pairs("churn", of_set.churn, confidence))
         measures.append(majority_agreement(n_alike, confidence))
         measures.append(unstable_share(classes.labels))
-    if classes.outputs is not None and found.pearson is not None:
-        measures.append(over_pairs("pearson", found.pearson, confidence))
+    if classes.outputs is not None and of_set.pearson is not None:
+        measures.append(over_pairs("pearson", of_set.pearson, confidence))
         measures.append(over_pairs("spearman", spearman(classes.outputs), confidence))
         measures.append(over_pairs("cka", linear_cka(classes.outputs), confidence))
-    if found.gains is not None and found.loss_gains is not None:
-        measures.append(over_pairs("ensemble-accuracy", found.gains, confidence))
-        measures.append(over_pairs("ensemble-cross-entropy", found.loss_gains, confidence))
-    if found.accuracies:
-        measures.append(sd_measure("accuracy-sd", found.accuracies, confidence))
+    if of_set.gains is not None and of_set.loss_gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
+        measures.append(over_pairs("ensemble-cross-entropy", of_set.loss_gains, confidence))
+    if of_set.accuracies:
+        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
     if losses:
         measures.append(sd_measure("cross-entropy-sd", losses, confidence))
     if errors := calibration_errors(classes):
@@ -130,7 +134,11 @@ def _steps(
     name: str, by_step: Sequence[CapturedSet], weights: Mapping[int, Measure], confidence: float
 ) -> tuple[StepDivergence, ...]:
     """Every step at which outputs of the set or weights were kept; empty where outputs were kept at none."""
-    churn = {it.step: _churn(it, confidence) for it in by_step if it.name == name and it.step is not None}
+    churn = {
+        captured_set.step: _churn(captured_set, confidence)
+        for captured_set in by_step
+        if captured_set.name == name and captured_set.step is not None
+    }
     if not churn:
         return ()
     return tuple(
@@ -143,8 +151,8 @@ def _steps(
     )
 
 
-def _churn(found: CapturedSet, confidence: float) -> Measure:
-    labels = classified(found).labels
+def _churn(captured_set: CapturedSet, confidence: float) -> Measure:
+    labels = classify(captured_set).labels
     if labels is None:
         return Measure("churn", NO_CLASSES, NO_CLASSES)
     return over_pairs("churn", disagreement(labels), confidence)

@@ -23,8 +23,8 @@ def weak_models(experiments: Sequence[Experiment], name: str, bound: float) -> t
 
     Source: Pham et al. (2020), who exclude weak models without a stated rule.
     """
-    known = {metric.name for experiment in experiments for metric in experiment.metrics}
-    require_metric(name, sorted(known), "any experiment")
+    names = {metric.name for experiment in experiments for metric in experiment.metrics}
+    require_metric(name, sorted(names), "any experiment")
     if math.isnan(bound):
         raise InputError(f"The bound of weak models of {name} is no number.", "Give it in units of the metric.")
     return tuple(
@@ -42,8 +42,8 @@ def _of_experiment(experiment: Experiment, index: int, metric: SelectedMetric, b
         if run.status == "completed" and not isinstance(score, Unavailable):
             scores[run.replicate] = score
     is_less_better = metric.direction == "min"
-    weak = [it for it, score in scores.items() if (score > bound if is_less_better else score < bound)]
-    kept = [score for replicate, score in scores.items() if replicate not in weak]
+    weak = [replicate for replicate, score in scores.items() if (score > bound if is_less_better else score < bound)]
+    strong = [score for replicate, score in scores.items() if replicate not in weak]
     return WeakModels(
         experiment=index,
         metric=metric.name,
@@ -51,6 +51,6 @@ def _of_experiment(experiment: Experiment, index: int, metric: SelectedMetric, b
         excluded=tuple(weak),
         range_all=range_of(list(scores.values())),
         sd_all=sd_of(list(scores.values())),
-        range_kept=range_of(kept),
-        sd_kept=sd_of(kept),
+        range_kept=range_of(strong),
+        sd_kept=sd_of(strong),
     )

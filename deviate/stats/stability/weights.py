@@ -38,7 +38,7 @@ def weight_distances(
 
 def distances_by_step(weights: Sequence[CapturedWeights], confidence: float) -> dict[int, Measure]:
     """Mean distance over pairs after each step of the main loop, steps rising."""
-    return {it.step: _distance(it.layers, confidence) for it in weights if it.step is not None}
+    return {snapshot.step: _distance(snapshot.layers, confidence) for snapshot in weights if snapshot.step is not None}
 
 
 def _distance(layers: Layers, confidence: float) -> Measure:

@@ -95,7 +95,11 @@ def compare_attainment(
     over_steps = log_rank(_columns(baseline.steps), _columns(candidate.steps), rng=rng)
     if baseline.seconds and candidate.seconds:
         timed = log_rank(_columns(baseline.seconds), _columns(candidate.seconds), rng=rng)
-    notes = [f"{side}: {it.note}" for side, it in (("baseline", baseline), ("candidate", candidate)) if it.note]
+    notes = [
+        f"{side}: {attainment.note}"
+        for side, attainment in (("baseline", baseline), ("candidate", candidate))
+        if attainment.note
+    ]
     return AttainmentComparison(baseline.target, over_steps, timed, note="; ".join(notes))
 
 

@@ -83,7 +83,7 @@ def compare_curves(
 
 
 def _curves(experiment: Experiment, name: str) -> list[_Curve]:
-    found = []
+    curves = []
     for run in experiment.runs:
         if run.status == "completed" and name in run.series:
             steps, values, _ = main_loop(run.series[name])
@@ -91,8 +91,8 @@ def _curves(experiment: Experiment, name: str) -> list[_Curve]:
             if not is_finite.all():
                 steps, values = steps[is_finite], values[is_finite]
             if len(steps):
-                found.append(_Curve(steps, values))
-    return found
+                curves.append(_Curve(steps, values))
+    return curves
 
 
 def _common_steps(curves: Sequence[_Curve]) -> tuple[Integers, int]:
@@ -139,11 +139,11 @@ def _band(
     band = tuple(zip((difference - half).tolist(), (difference + half).tolist(), strict=True))
     if not has_spread.any():
         return band, "none of the steps has spread: not judged"
-    told = (
+    method = (
         f"simultaneous over {count(int(has_spread.sum()), 'step')}, Welch t with the correlation of neighbouring steps"
     )
     n_without = int((~has_spread).sum())
-    return band, f"{told}; {count(n_without, 'step')} without spread not judged" if n_without else told
+    return band, f"{method}; {count(n_without, 'step')} without spread not judged" if n_without else method
 
 
 def _note(n_compared: int, n_common: int, b: Floats, a: Floats) -> str:

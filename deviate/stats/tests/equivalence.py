@@ -67,7 +67,7 @@ def _two_one_sided(
         return interval
     above = ask_fit(baseline, candidate, null=-margin, side="above", confidence=confidence, is_paired=is_paired)
     below = ask_fit(baseline, candidate, null=margin, side="below", confidence=confidence, is_paired=is_paired)
-    is_above, is_below = (_is_shown(it, confidence) for it in (above, below))
+    is_above, is_below = (_is_shown(test, confidence) for test in (above, below))
     is_above, is_below = is_above and interval.low > -margin, is_below and interval.high < margin
     if not is_above:
         interval = replace(interval, low=min(interval.low, -margin))

@@ -113,10 +113,10 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
     )
     if isinstance(test, Unavailable):
         return test
-    told = " and ".join(f"{n} of the {side}" for n, side in zip(failed, SIDES, strict=True) if n)
+    shares = " and ".join(f"{n} of the {side}" for n, side in zip(failed, SIDES, strict=True) if n)
     share = "has the worst rank" if sum(failed) == 1 else "share the worst rank"
     left_out = sum(len(side.missing) for side in (baseline, candidate)) - sum(failed)
-    notes = [f"{count(sum(failed), 'failed run')} ({told}) {share}", test.note]
+    notes = [f"{count(sum(failed), 'failed run')} ({shares}) {share}", test.note]
     notes += [f"{count(left_out, 'run')} without a score left out"] if left_out else []
     return replace(test, note=", ".join(notes))
 

@@ -31,7 +31,7 @@ def anova(*samples: Values) -> Test | Unavailable:
     """
     if reason := many_refusal(2, *samples) or spread_refusal(*samples):
         return reason
-    n, means, variances = _scaled([moments(values) for values in samples])
+    n, means, variances = _scale_sides([moments(values) for values in samples])
     grand = float(n @ means / n.sum())
     between, within = len(n) - 1, float(n.sum()) - len(n)
     f = float(n @ (means - grand) ** 2) / between / (float((n - 1) @ variances) / within)
@@ -50,7 +50,7 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     flat = sum(max(values) - min(values) < finest for values in samples)
     if flat:
         return Unavailable(f"no spread in {flat} of {len(samples)}, so its mean would have no error")
-    n, means, variances = _scaled([moments(values) for values in samples])
+    n, means, variances = _scale_sides([moments(values) for values in samples])
     weights = n / variances
     shares, k = weights / weights.sum(), len(n)
     error = float(((1 - shares) ** 2 / (n - 1)).sum()) / (k**2 - 1)
@@ -98,7 +98,7 @@ def many_refusal(minimum: int, *samples: Values) -> Unavailable | None:
     return None
 
 
-def _scaled(sides: list[Summary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scale_sides(sides: list[Summary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers, means and variances in units of the largest SD: their squares are floats wherever the scores lie."""
     scale, origin = max(side.sd for side in sides), min(side.mean for side in sides)
     return (
@@ -118,5 +118,5 @@ def _between_ranks(ranks: np.ndarray, sizes: list[int]) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     sums = np.add.reduceat(ranks - (n + 1) / 2, starts, axis=1)
     total = float(np.sum((ranks[0] - (n + 1) / 2) ** 2))
-    found: np.ndarray = (n - 1) * np.sum(sums**2 / np.asarray(sizes), axis=1) / total
-    return found
+    statistics: np.ndarray = (n - 1) * np.sum(sums**2 / np.asarray(sizes), axis=1) / total
+    return statistics

@@ -28,7 +28,7 @@ MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
 
 
-def paired(
+def compare_pairs(
     baseline: Description, candidate: Description, *, rng: np.random.Generator, confidence: float = 0.95
 ) -> Paired:
     """Everything that is said of two descriptions as pairs."""
@@ -65,13 +65,15 @@ def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, .
     return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
 
 
-def partnered(baseline: Experiment, candidate: Experiment) -> Experiment:
+def match_partners(baseline: Experiment, candidate: Experiment) -> Experiment:
     """The candidate with its runs numbered as the baseline's runs of the same seeds; what has no partner comes last.
 
     Runs of deviate have the same seeds where they have the same replicate. Imported ones are numbered in the order they
     were found in, and are told apart by the seeds that were found with them; where there are none, the order stands.
     """
-    ours, theirs = ([tuple(sorted(run.seeds.items())) for run in it.runs] for it in (baseline, candidate))
+    ours, theirs = (
+        [tuple(sorted(run.seeds.items())) for run in experiment.runs] for experiment in (baseline, candidate)
+    )
     is_told = all(ours) and all(theirs) and len(set(ours)) == len(ours) and len(set(theirs)) == len(theirs)
     if not is_told or not (baseline.imported or candidate.imported):
         return candidate
@@ -139,18 +141,18 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     gaps = np.array([after - before for before, after in zip(baseline, candidate, strict=True)])
     finest = 2 * resolution([*baseline, *candidate])
     signs = np.where(np.abs(gaps) < finest, 0.0, np.sign(gaps))
-    sizes = _levelled(np.abs(gaps[signs != 0]), finest)
+    sizes = _level_sizes(np.abs(gaps[signs != 0]), finest)
     signs = signs[signs != 0]
     n_zeros = len(gaps) - len(signs)
     if not len(signs):
         return Unavailable.because(Reason.IDENTICAL)
     ranks = stats.rankdata(sizes)
     n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
-    told = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
+    notes = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
     statistic_ = float(ranks[signs > 0].sum())
     if n_zeros or n_tied:
         p_value, is_exact = sign_flip_p(signs * ranks, rng=rng, rounding=1e-6)
-        note = ", ".join(filter(None, (how(is_exact=is_exact), *told)))
+        note = ", ".join(filter(None, (how(is_exact=is_exact), *notes)))
     else:
         p_value, note = _signed_rank_p(signs * ranks)
     return Test("Wilcoxon signed-rank", statistic_, never_zero(p_value), note=note)
@@ -194,8 +196,8 @@ def pairing_cost(baseline: Description, candidate: Description, *, confidence: f
         return ""
     if as_pairs <= unpaired:
         return ""
-    told = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"pairing cost power: the correlation of the pairs is {told}"
+    text = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"pairing cost power: the correlation of the pairs is {text}"
 
 
 N_NAMED = 5
@@ -209,11 +211,11 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
         costs: list[str] = []
         lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
         for comparison in pair.comparisons:
-            found, name = comparison.paired, comparison.metric.name
-            if not comparison.is_paired or isinstance(found, Unavailable):
+            of_pairs, name = comparison.paired, comparison.metric.name
+            if not comparison.is_paired or isinstance(of_pairs, Unavailable):
                 continue
-            if comparison.metric.role == "quality" and found.unpaired:
-                lost.setdefault((tuple(found.unpaired), found.n), []).append(name)
+            if comparison.metric.role == "quality" and of_pairs.unpaired:
+                lost.setdefault((tuple(of_pairs.unpaired), of_pairs.n), []).append(name)
             sides = comparison.baseline, comparison.candidate
             if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
                 costs.append(
@@ -222,11 +224,11 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
                     "--paired."
                 )
         for (replicates, n), names in lost.items():
-            told = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
+            sentence = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
             have = "have" if len(replicates) > 1 else "has"
             warnings.append(
-                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: {told} "
-                f"{have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
+                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: "
+                f"{sentence} {have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
             )
         warnings += costs
     return warnings
@@ -239,7 +241,7 @@ def _units(values: Values) -> np.ndarray:
     return deviations / float(np.linalg.norm(deviations))
 
 
-def _levelled(sizes: np.ndarray, finest: float) -> np.ndarray:
+def _level_sizes(sizes: np.ndarray, finest: float) -> np.ndarray:
     """Sizes as whole levels, the same one for those that no more than rounding tells apart."""
     order = np.argsort(sizes)
     levels = np.empty(len(sizes))

@@ -76,13 +76,13 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
         notes = [
             "exact",
             f"complete separation, 0 of {n_a * n_b} pairs against",
-            *(f"{it} within a side" for it in notes),
+            *(f"{note} within a side" for note in notes),
         ]
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT
         method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"
-        found = stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
-        p_value, notes = never_zero(float(found.pvalue)), ["exact" if is_exact else NORMAL]
+        result = stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
+        p_value, notes = never_zero(float(result.pvalue)), ["exact" if is_exact else NORMAL]
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
         p_value, is_exact = exchange_p(ranks, n_a, rng=rng, rounding=1e-6)

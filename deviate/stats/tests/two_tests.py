@@ -225,7 +225,7 @@ class _Runs:
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
         least = np.maximum(t - self.rounding * np.maximum(1.0, t), 0.0)
-        needed, beyond_a, beyond_total = _studentized(n_a, n_b, least)
+        needed, beyond_a, beyond_total = _studentize(n_a, n_b, least)
         above, below = (np.zeros(len(t), dtype=np.int64) for _ in range(2))
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
@@ -267,7 +267,10 @@ class _Runs:
         sums, n_own = self.sums, _n_first(n, n, n_resamples)
         # Where both sides have the same scores neither goes first: the interval is as far on both sides.
         directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
-        return max(_limit_of_distances(it * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact) for it in directions)
+        return max(
+            _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
+            for direction in directions
+        )
 
     def _searched_limit(
         self, direction: float, half: float, alpha: float, n_resamples: int, *, is_one_sided: bool
@@ -292,9 +295,9 @@ class _Runs:
         n_a, n_b, se = self.n_a, self.n_b, float(self.se[0])
         share = n_a / (n_a + n_b)
         values = np.concatenate([self.a[0], self.b[0]])
-        own = np.concatenate([self.a[0], np.zeros(n_b)])
+        scores = np.concatenate([self.a[0], np.zeros(n_b)])
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
-        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, own))
+        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, scores))
         n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
@@ -303,7 +306,7 @@ class _Runs:
         def p_at(distance: float) -> float:
             shift = direction * distance
             t = distance / se
-            needed, beyond_a, beyond_total = _studentized(n_a, n_b, np.array([t - rounding * max(1.0, t)]))
+            needed, beyond_a, beyond_total = _studentize(n_a, n_b, np.array([t - rounding * max(1.0, t)]))
             side_sums = sums - shift * moved
             side_squares = squares - 2 * shift * crossed + shift**2 * spread
             whole = total + shift**2 * n_a * n_b / (n_a + n_b)
@@ -376,7 +379,7 @@ def _t_tail(t: Vector, df: Vector, side: Side) -> Vector:
     return np.asarray(special.stdtr(df, -t if side == "above" else t), dtype=np.float64)
 
 
-def _studentized(n_a: int, n_b: int, least: Vector) -> tuple[Vector, Vector, Vector]:
+def _studentize(n_a: int, n_b: int, least: Vector) -> tuple[Vector, Vector, Vector]:
     """Coefficients of |t*| >= least without a division, for scores whose total is 0.
 
     With the sum s and the sum of squares q of one side, and Q of all, t* has the numerator s (1/n_a + 1/n_b) and the
@@ -411,10 +414,10 @@ def _shares(
     else:
         is_right = (distance > 0) == (side == "above")
         far, opposite = (above, below) if side == "above" else (below, above)
-        own = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
+        shares = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
         other = both / 2 if is_mirrored else (opposite + extra) / (n_rows + extra)
         # Beyond a half in any case; what was observed is on both sides of itself.
-        p_value = np.where(is_right, own, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
+        p_value = np.where(is_right, shares, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
     p_value = np.minimum(p_value, 1.0)
     error = np.zeros(len(p_value)) if is_exact else N_ERRORS * np.sqrt(p_value * (1 - p_value) / n_rows)
     return p_value, error
@@ -521,9 +524,9 @@ def _some_flips(n: int, n_resamples: int) -> Matrix:
 def _combinations(n: int, k: int) -> Matrix:
     """All ways to choose k of n, a row each: chosen places one after the other, the last one in steps of 1."""
     places = np.arange(n - k + 1, dtype=np.int16)[:, None]
-    for taken in range(1, k):
+    for size in range(1, k):
         last = places[:, -1].astype(np.int64)
-        n_next = n - k + taken - last
+        n_next = n - k + size - last
         which = np.repeat(np.arange(len(places)), n_next)
         following = last[which] + 1 + np.arange(len(which)) - np.repeat(np.cumsum(n_next) - n_next, n_next)
         places = np.concatenate([places[which], following[:, None].astype(np.int16)], axis=1)

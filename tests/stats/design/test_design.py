@@ -95,7 +95,7 @@ def test_declared_looks_keep_the_power_they_were_planned_for(spending: str) -> N
     fixed = float(special.ndtri(0.975) + special.ndtri(0.8))
     steps = np.random.default_rng(1).normal(fixed * math.sqrt(most) / 4, 0.5, (40_000, 4)).cumsum(axis=1)
     fractions = np.arange(1, 5) / 4
-    plan = stats.Plan((25, 50, 75, 100), question.spending)
+    plan = stats.SpendingPlan((25, 50, 75, 100), question.spending)
     critical = special.ndtri(1 - np.array([stats.at_look(plan, k) for k in range(1, 5)]) / 2)
     beyond = np.abs(steps / np.sqrt(fractions)) > critical
     assert beyond.any(axis=1).mean() == pytest.approx(0.8, abs=0.01)

@@ -8,7 +8,7 @@ from scipy import stats as scipy_stats
 from deviate.errors import InputError
 from deviate.model import Spending
 from deviate.stats.design.group_sequential import (
-    Plan,
+    SpendingPlan,
     at_look,
     classical_bounds,
     crossing,
@@ -69,7 +69,7 @@ def test_all_looks_together_err_as_often_as_the_multivariate_normal_says(spendin
 @pytest.mark.parametrize("spending", BOTH)
 def test_the_error_is_spent_entirely_however_many_looks_there_are(spending: Spending) -> None:
     for numbers in ((20,), (5, 20), tuple(range(5, 55))):
-        fractions = Plan(numbers).fractions
+        fractions = SpendingPlan(numbers).fractions
         chances = crossing(fractions, spending_bounds(fractions, 0.05, spending))
         assert math.fsum(chances) == pytest.approx(0.05, abs=1e-9)
 
@@ -80,7 +80,7 @@ def test_unadjusted_looks_err_as_often_as_the_contract_says() -> None:
 
 
 def test_one_look_is_an_ordinary_test() -> None:
-    plan = Plan((20,))
+    plan = SpendingPlan((20,))
     assert at_look(plan, 1) == pytest.approx(0.05)
     assert repeated_p(plan, 1, 0.0314) == pytest.approx(0.0314)
 
@@ -88,7 +88,7 @@ def test_one_look_is_an_ordinary_test() -> None:
 @pytest.mark.parametrize("spending", BOTH)
 def test_a_p_at_the_critical_value_is_worth_exactly_alpha(spending: Spending) -> None:
     for confidence, k in itertools.product((0.9, 0.95, 0.99), (1, 2, 3)):
-        plan = Plan((5, 10, 20), spending, confidence)
+        plan = SpendingPlan((5, 10, 20), spending, confidence)
         critical = at_look(plan, k)
         assert repeated_p(plan, k, critical) == pytest.approx(1 - confidence, rel=1e-6)
         assert repeated_p(plan, k, critical * 0.99) < 1 - confidence < repeated_p(plan, k, critical * 1.01)
@@ -96,7 +96,7 @@ def test_a_p_at_the_critical_value_is_worth_exactly_alpha(spending: Spending) ->
 
 @pytest.mark.parametrize("spending", BOTH)
 def test_a_repeated_p_rises_with_p_and_is_never_below_it(spending: Spending) -> None:
-    plan = Plan((5, 10, 20), spending)
+    plan = SpendingPlan((5, 10, 20), spending)
     for k in (1, 2, 3):
         p_values = [1e-300, 1e-30, 1e-6, 0.001, 0.04, 0.3, 0.9, 1.0]
         found = [repeated_p(plan, k, p) for p in p_values]
@@ -105,7 +105,7 @@ def test_a_repeated_p_rises_with_p_and_is_never_below_it(spending: Spending) -> 
 
 
 def test_a_side_that_does_not_grow_leaves_more_information_to_early_looks() -> None:
-    growing, against_fixed = Plan((5, 10, 20)), Plan((5, 10, 20), fixed=20)
+    growing, against_fixed = SpendingPlan((5, 10, 20)), SpendingPlan((5, 10, 20), fixed=20)
     assert growing.fractions == pytest.approx((0.25, 0.5, 1.0))
     assert against_fixed.fractions == pytest.approx((0.4, 2 / 3, 1.0))
     assert at_look(against_fixed, 1) > at_look(growing, 1)
@@ -114,17 +114,19 @@ def test_a_side_that_does_not_grow_leaves_more_information_to_early_looks() -> N
 @pytest.mark.parametrize(
     ("text", "n_runs", "plan"),
     [
-        ("5,10,20", None, Plan((5, 10, 20))),
-        (" 5, 10 ,20 ", 10, Plan((5, 10, 20))),
-        ("4", 20, Plan((5, 10, 15, 20))),
-        ("3", 16, Plan((6, 11, 16))),
-        ("1", 8, Plan((8,))),
-        ("pocock:5,10,20", None, Plan((5, 10, 20), "pocock")),
-        ("Pocock: 2", 20, Plan((10, 20), "pocock")),
-        ("obrien-fleming:8,16", None, Plan((8, 16))),
+        ("5,10,20", None, SpendingPlan((5, 10, 20))),
+        (" 5, 10 ,20 ", 10, SpendingPlan((5, 10, 20))),
+        ("4", 20, SpendingPlan((5, 10, 15, 20))),
+        ("3", 16, SpendingPlan((6, 11, 16))),
+        ("1", 8, SpendingPlan((8,))),
+        ("pocock:5,10,20", None, SpendingPlan((5, 10, 20), "pocock")),
+        ("Pocock: 2", 20, SpendingPlan((10, 20), "pocock")),
+        ("obrien-fleming:8,16", None, SpendingPlan((8, 16))),
     ],
 )
-def test_looks_are_numbers_of_runs_or_a_number_of_equal_steps(text: str, n_runs: int | None, plan: Plan) -> None:
+def test_looks_are_numbers_of_runs_or_a_number_of_equal_steps(
+    text: str, n_runs: int | None, plan: SpendingPlan
+) -> None:
     assert parse_looks(text, n_runs) == plan
 
 
@@ -179,7 +181,7 @@ def test_t_tests_of_few_runs_at_classical_looks_err_in_five_percent(numbers: tup
 
 @pytest.mark.parametrize("spending", BOTH)
 def test_t_tests_of_few_runs_at_declared_looks_err_in_five_percent(spending: Spending) -> None:
-    plan = Plan((5, 10, 20), spending)
+    plan = SpendingPlan((5, 10, 20), spending)
     assert error_rate(plan.numbers, [at_look(plan, k) for k in (1, 2, 3)], seed=12) == pytest.approx(0.05, abs=0.006)
 
 

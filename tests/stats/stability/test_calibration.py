@@ -8,7 +8,7 @@ from outputs import drawn, labelled, scored
 
 from deviate.model import OutputKind
 from deviate.stats.stability.calibration import calibration_error, calibration_errors
-from deviate.stats.stability.classified import classified
+from deviate.stats.stability.classified import classify
 
 
 def by_loop(confidences: list[float], is_right: list[bool]) -> float:
@@ -38,11 +38,11 @@ def test_sure_and_right_is_calibrated_and_sure_and_wrong_is_not() -> None:
 
 @pytest.mark.parametrize("kind", ["logits", "log-probabilities", "probabilities"])
 def test_every_kind_of_scores_has_the_same_calibration(kind: OutputKind) -> None:
-    expected = calibration_errors(classified(drawn(3)))
-    assert calibration_errors(classified(drawn(3, kind=kind))) == pytest.approx(expected)
+    expected = calibration_errors(classify(drawn(3)))
+    assert calibration_errors(classify(drawn(3, kind=kind))) == pytest.approx(expected)
     assert len(expected) == 6
 
 
 def test_without_probabilities_or_truth_there_is_none() -> None:
-    assert calibration_errors(classified(labelled([[0, 1]], [0, 1]))) == ()
-    assert calibration_errors(classified(scored([[[0.2, 0.8]]], kind="probabilities"))) == ()
+    assert calibration_errors(classify(labelled([[0, 1]], [0, 1]))) == ()
+    assert calibration_errors(classify(scored([[[0.2, 0.8]]], kind="probabilities"))) == ()

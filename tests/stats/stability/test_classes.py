@@ -9,7 +9,7 @@ from outputs import drawn, labelled
 from deviate.model import ClassStability, Unavailable
 from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 from deviate.stats.stability.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
-from deviate.stats.stability.classified import accuracies, classified
+from deviate.stats.stability.classified import accuracies, classify
 from deviate.stats.stability.figures import sd_of
 
 
@@ -26,7 +26,7 @@ def right_of(n_right: list[list[int]], sizes: list[int]) -> list[list[int]]:
 
 
 def table(labels: list[list[int]], truth: list[int]) -> tuple[ClassStability, ...]:
-    found = classified(labelled(labels, truth))
+    found = classify(labelled(labels, truth))
     return class_table(found, sd_of(accuracies(found)), 0.95)
 
 
@@ -38,7 +38,7 @@ def test_ranges_and_spreads_per_class_of_the_exact_case() -> None:
     assert [(row.label, row.n_examples) for row in rows] == [(0, 10), (1, 20)]
     assert [row.range for row in rows] == [pytest.approx(0.30), pytest.approx(0.05)]
     assert [row.sd for row in rows] == [pytest.approx(0.152753, abs=5e-7), pytest.approx(0.028868, abs=5e-7)]
-    overall = accuracies(classified(labelled(labels, truth)))
+    overall = accuracies(classify(labelled(labels, truth)))
     assert overall == (pytest.approx(0.8), pytest.approx(0.7667, abs=5e-5), pytest.approx(0.8333, abs=5e-5))
     assert rows[0].ratio == pytest.approx(0.152753 / np.std(overall, ddof=1), rel=1e-5)
     assert rows[0].sampling_sd == pytest.approx(math.sqrt(26 / 30 * 4 / 30 / 10))
@@ -47,7 +47,7 @@ def test_ranges_and_spreads_per_class_of_the_exact_case() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_classes_are_those_of_a_loop_over_runs_and_classes(seed: int) -> None:
     found = drawn(seed, n_classes=5)
-    rows = class_table(classified(found), 1.0, 0.95)
+    rows = class_table(classify(found), 1.0, 0.95)
     assert found.labels is not None
     assert found.truth is not None
     assert sorted(row.label for row in rows) == sorted(set(found.truth.tolist()))
@@ -103,5 +103,5 @@ def test_a_class_without_spread_or_a_single_run_has_a_named_answer() -> None:
     assert expected_largest_sd(equal) == Unavailable("no class varies")
     single = table([[0, 0, 1, 0]], truth)
     assert single[0].sd == single[0].range == expected_largest_range(single) == Unavailable("1 run: spread unknown")
-    assert class_table(classified(labelled([[0, 1]], None)), 1.0, 0.95) == ()
+    assert class_table(classify(labelled([[0, 1]], None)), 1.0, 0.95) == ()
     assert expected_largest_sd(()) == Unavailable("no class")

@@ -8,12 +8,12 @@ from outputs import labelled
 
 from deviate.model import CapturedSet, Interval, Unavailable, UnstableExample
 from deviate.stats.stability import flips
-from deviate.stats.stability.classified import classified
+from deviate.stats.stability.classified import classify
 from deviate.stats.stability.pairwise import disagreement
 
 
 def least(found: CapturedSet) -> tuple[UnstableExample, ...]:
-    classes = classified(found)
+    classes = classify(found)
     assert classes.labels is not None
     return flips.least_stable(found, classes, flips.alike(classes.labels))
 

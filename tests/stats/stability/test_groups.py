@@ -6,13 +6,13 @@ from outputs import drawn, labelled
 
 from deviate.model import CapturedSet, GroupMeasure, GroupStability, Interval, Unavailable
 from deviate.stats import Resamples
-from deviate.stats.stability.classified import classified
+from deviate.stats.stability.classified import classify
 from deviate.stats.stability.groups import MOST_VALUES, group_table
 
 
 def groups(found: CapturedSet, columns: list[str] | None = None) -> tuple[tuple[GroupStability, ...], tuple[str, ...]]:
     resamples = Resamples(np.random.default_rng(0))
-    return group_table(found, classified(found), columns, confidence=0.95, rng=resamples)
+    return group_table(found, classify(found), columns, confidence=0.95, rng=resamples)
 
 
 def measure(value: GroupMeasure | Unavailable) -> GroupMeasure:

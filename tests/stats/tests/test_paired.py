@@ -12,7 +12,7 @@ from deviate import stats
 from deviate.model import Comparison, Description, Experiment, Interval, Paired, Test, Unavailable
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import arrangement_loss
-from deviate.stats.tests.paired import paired, pairing_cost
+from deviate.stats.tests.paired import compare_pairs, pairing_cost
 
 
 def fresh() -> np.random.Generator:
@@ -143,7 +143,7 @@ def test_many_flips_are_sampled_and_come_near_to_the_exact_p() -> None:
 def test_pairs_share_their_replicate_and_those_that_lost_a_half_are_listed() -> None:
     before = described({0: 1.0, 1: 2.0, 2: 4.0, 4: 3.0, 5: 6.0}, crashed=[3])
     after = described({5: 8.0, 4: 3.5, 3: 9.0, 2: 5.0, 0: 1.5}, crashed=[1])
-    found = paired(before, after, rng=fresh())
+    found = compare_pairs(before, after, rng=fresh())
     assert (found.n, found.unpaired) == (4, (1, 3))
     assert found.difference == pytest.approx(np.mean([0.5, 1.0, 0.5, 2.0]))
     assert found.correlation == Unavailable("needs 5 pairs, has 4")
