@@ -108,8 +108,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     """
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
-        told = f"not valid: {count(n_unplanned, 'unplanned look')}"
-        return Standing(confidence, f"p-values {told}; verdict withheld", mark=told)
+        reason = f"not valid: {count(n_unplanned, 'unplanned look')}"
+        return Standing(confidence, f"p-values {reason}; verdict withheld", mark=reason)
     declared = [experiment for experiment in (baseline, candidate) if experiment.looks]
     if not declared:
         return Standing(confidence)
@@ -128,8 +128,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     critical = at_look(plan, look)
     sentence = (
         f"look {look} of {len(looks)}, declared at {_join_looks(looks)} runs "
-        f"({SPENDING_NAMES[plan.spending]} spending): critical p {_p_text(critical)}, repeated {level_text(1 - critical)} intervals, "
-        "adjusted p are repeated p-values"
+        f"({SPENDING_NAMES[plan.spending]} spending): critical p {_p_text(critical)}, "
+        f"repeated {level_text(1 - critical)} intervals, adjusted p are repeated p-values"
     )
     return Standing(1 - critical, sentence, plan, look)
 

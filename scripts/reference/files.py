@@ -62,6 +62,12 @@ be seen from another one.
 made; both stand in plan and spec, and are left out at 1. An experiment goes on under the numbers that it began with,
 with the guest of its own snapshot. Runs under different numbers are never compared as pairs, and the report says so.
 
+## Plug-ins
+
+`plugins` in the plan names the sinks and framework adapters of other packages whose files lie in
+`snapshot/guest/_deviate_guest/plugins/`: group, name, module, package and version of each. It is left out where there
+are none. Runs load these copies, also when the package has changed or is gone.
+
 ## Formats
 
 Each format has a number, `schema`, and every number of the past is still read. Written from

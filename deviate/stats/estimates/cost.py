@@ -39,9 +39,9 @@ def cost(
     runs = (select_counted(free), select_counted(held))
     walls = [[run.wall_time_s for run in side] for side in runs]
     steps = [[paces[run.id].step_s for run in side if run.id in paces] for side in runs]
-    found, seen = _profile(profiled, profiles or {}, runs, no_profile)
+    findings, seen = _profile(profiled, profiles or {}, runs, no_profile)
     factors = [_factor("run", walls[0], walls[1], confidence), _factor("step", steps[0], steps[1], confidence)]
-    if not isinstance(found, Unavailable):
+    if not isinstance(findings, Unavailable):
         kernels = [[run.total_s for run in side] for side in seen]
         factors.append(_factor("kernels", kernels[0], kernels[1], confidence))
     shared = contention([*runs[0], *runs[1]])
@@ -55,7 +55,7 @@ def cost(
         n_held=len(runs[1]),
         confidence=confidence,
         factors=tuple(factors),
-        profile=found,
+        profile=findings,
         facts=tuple(facts),
         notes=(
             *(f"contended: {shared}" for _ in range(bool(shared))),
