@@ -72,6 +72,7 @@ class TaskFindings:
     Attributes:
         tasks: names of the metrics that are the tasks.
         normalisation: how scores of different tasks were made comparable, in a sentence.
+        is_scaled: whether they had to be.
         friedman: whether mean ranks differ. critical_difference: of mean ranks, Nemenyi; `cliques` are groups of
             experiments whose ranks are not told apart. posthoc: all pairs, p of Nemenyi.
     """
@@ -87,3 +88,4 @@ class TaskFindings:
     cliques: tuple[tuple[str, ...], ...]
     posthoc: tuple[Contrast, ...]
     note: str = ""
+    is_scaled: bool = False

@@ -20,7 +20,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.describe import describe_runs
-from deviate.stats.design.group_sequential import Plan, at_look, repeated_p
+from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.multiple.pairs import compare_all
 
 LOOKS = (5, 10, 20)
@@ -118,7 +118,7 @@ def test_at_a_look_pairs_are_decided_by_their_repeated_p_and_all_else_is_nominal
     b = drawn(10, 0)
     a = [x + y for x, y in zip(b, drawn(10, 1.0, 0.6, seed=1), strict=True)]
     comparison = only(findings({"a": [b], "b": [a]}, looks=LOOKS), is_paired=True)
-    plan = Plan(LOOKS)
+    plan = SpendingPlan(LOOKS)
     critical = at_look(plan, 2)
     assert isinstance(comparison.paired, Paired)
     assert isinstance(comparison.paired.t_test, Test)

@@ -9,7 +9,7 @@ from scipy import stats as scipy_stats
 
 from deviate.model import Comparison, Experiment, Findings, Interval, PairFindings, Run, Test, Unavailable
 from deviate.stats import judge
-from deviate.stats.design.group_sequential import Plan, at_look, repeated_p
+from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.tests.both import BothTests, ask_both
 
 LOOKS = (5, 10, 20)
@@ -46,7 +46,7 @@ def test_without_looks_a_comparison_is_what_it_was() -> None:
 
 def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_its_look() -> None:
     p = float(scipy_stats.ttest_ind(sample(1.1, 1.0, 10), sample(0.0, 1.0, 10), equal_var=False).pvalue)
-    critical = at_look(Plan(LOOKS), 2)
+    critical = at_look(SpendingPlan(LOOKS), 2)
     assert critical < p < 0.05
     _, undeclared = only(judge([side("a", 0, 10, looks=()), side("b", 1.1, 10, looks=())]))
     pair, declared = only(judge([side("a", 0, 10), side("b", 1.1, 10)]))
@@ -67,7 +67,7 @@ def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_it
 
 @pytest.mark.parametrize("difference", [1.49, 1.51])
 def test_word_repeated_interval_and_repeated_p_agree_at_the_critical_difference(difference: float) -> None:
-    critical = at_look(Plan(LOOKS), 2)
+    critical = at_look(SpendingPlan(LOOKS), 2)
     threshold = float(optimize.bisect(lambda shift: nominal_p(shift, 10) - critical, 1.0, 2.0, xtol=1e-3))
     assert threshold == pytest.approx(1.5, abs=0.1)
     shift = difference - 1.5 + threshold
@@ -78,7 +78,7 @@ def test_word_repeated_interval_and_repeated_p_agree_at_the_critical_difference(
     assert comparison.difference_interval.confidence == pytest.approx(1 - critical)
     assert comparison.difference_interval.method == "Welch and permutation, repeated at look 2 of 3"
     assert (comparison.difference_interval.low > 0) == is_beyond
-    assert comparison.p_adjusted == pytest.approx(repeated_p(Plan(LOOKS), 2, nominal_p(shift, 10)))
+    assert comparison.p_adjusted == pytest.approx(repeated_p(SpendingPlan(LOOKS), 2, nominal_p(shift, 10)))
     assert not isinstance(comparison.p_adjusted, Unavailable)
     assert (comparison.p_adjusted < 0.05) == is_beyond
 
@@ -91,7 +91,7 @@ def test_the_last_look_decides_nearly_as_a_single_test_and_the_spending_is_that_
     pair, other = only(judge(pocock, confidence=0.9))
     assert "Pocock spending" in pair.looks
     assert isinstance(other.difference_interval, Interval)
-    assert other.difference_interval.confidence == pytest.approx(1 - at_look(Plan(LOOKS, "pocock", 0.9), 3))
+    assert other.difference_interval.confidence == pytest.approx(1 - at_look(SpendingPlan(LOOKS, "pocock", 0.9), 3))
 
 
 def test_between_looks_no_test_and_no_interval_is_shown_and_the_next_look_is_named() -> None:
@@ -128,9 +128,9 @@ def test_failures_count_towards_a_look_and_lost_runs_do_not() -> None:
 
 def test_a_baseline_that_was_carried_out_before_counts_with_all_its_runs() -> None:
     pair, comparison = only(judge([side("a", 0, 20, looks=()), side("b", 1, 5)]))
-    critical = at_look(Plan(LOOKS, fixed=20), 1)
+    critical = at_look(SpendingPlan(LOOKS, fixed=20), 1)
     assert f"critical p {critical:.3g}".replace("0.", ".") in pair.looks
-    assert comparison.p_adjusted == pytest.approx(repeated_p(Plan(LOOKS, fixed=20), 1, nominal_p(1, 20, 5)))
+    assert comparison.p_adjusted == pytest.approx(repeated_p(SpendingPlan(LOOKS, fixed=20), 1, nominal_p(1, 20, 5)))
 
 
 def test_plans_that_differ_leave_the_verdict_open() -> None:
@@ -188,7 +188,7 @@ def test_runs_that_come_after_a_declared_look_are_not_called_missing() -> None:
 
 def test_several_candidates_at_a_look_err_together_as_often_as_one() -> None:
     """Holm begins with half of alpha: a repeated p below it is a p below the critical one of a plan of that level."""
-    plan, n_experiments = Plan(LOOKS, "pocock"), 20_000
+    plan, n_experiments = SpendingPlan(LOOKS, "pocock"), 20_000
     half = [at_look(replace(plan, confidence=0.975), k) for k in (1, 2, 3)]
     assert [repeated_p(plan, k, half[k - 1]) for k in (1, 2, 3)] == pytest.approx([0.025] * 3)
     draws = np.random.default_rng(21)

@@ -27,6 +27,7 @@ from deviate.model import (
     Run,
     Score,
     SelectedMetric,
+    TaskFindings,
     Test,
     Unavailable,
     UnstableExample,
@@ -121,6 +122,7 @@ SHAPES: dict[type, Shape] = {
     Test: Shape(without=_but("p_error")),
     CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
+    TaskFindings: Shape(without=_but("is_scaled")),
     NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
     BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
     Parting: Shape(unbounded=_but("values")),

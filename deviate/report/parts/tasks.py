@@ -22,7 +22,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     headers, matrix = pair_matrix(names, tasks.posthoc, p_values) if tasks.posthoc else ((), ())
     ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
     iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
-    scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
+    scaled = ", each scaled to 0 … 1" if tasks.is_scaled else ""
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
     friedman = test_cell(tasks.friedman, "chi-square")
     ranked = f"Friedman {friedman.text}" if not friedman.is_reason else f"Friedman: none, {friedman.text}"
@@ -146,7 +146,7 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         title="Performance profiles",
         description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {told}.",
         caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
-        axis="score" if tasks.normalisation.startswith("none") else "normalised score",
+        axis="normalised score" if tasks.is_scaled else "score",
         thresholds=tasks.thresholds,
         lines=tuple(lines),
     )

@@ -48,6 +48,7 @@ class _Scale:
     sentence: str
     optimum: float
     scores: tuple[tuple[np.ndarray, ...], ...]
+    is_scaled: bool = True
 
 
 def compare_tasks(
@@ -106,6 +107,7 @@ def compare_tasks(
         cliques=tested.cliques,
         posthoc=tested.posthoc,
         note="; ".join(notes),
+        is_scaled=scale.is_scaled,
     )
     return _not_read(findings, barred, mark) if barred else findings
 
@@ -153,7 +155,9 @@ def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
         best = 100.0 if tasks[0].unit == "%" else 1.0
         if high <= best:
             scores = tuple(tuple(task.scores[side] for task in tasks) for side in range(n_sides))
-            return _Scale(f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores), []
+            return _Scale(
+                f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores, is_scaled=False
+            ), []
     scaled, left_out = [], []
     for task in tasks:
         oriented = task.orient()
