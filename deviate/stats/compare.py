@@ -36,7 +36,7 @@ from deviate.stats.estimates.effect import (
 )
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
-from deviate.stats.registry import compute_labelled
+from deviate.stats.further import compute_labelled
 from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.tests.equivalence import equivalence, paired_equivalence
 from deviate.stats.tests.paired import compare_pairs, match, pairing_cost

@@ -1,14 +1,12 @@
 """Statistics by name: which functions of scores there are, and what must hold of each whatever the scores."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-
 from deviate.errors import ToolError
-from deviate.model import NOT_ASKED, FurtherFigure, Interval, Unavailable
+from deviate.model import Interval, Unavailable
 from deviate.registry import Registry
 
 Behaviour = Literal["follows", "ignores", "squares", "neither"]
@@ -17,7 +15,6 @@ or none of these."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-Samples = tuple[Sequence[float], Sequence[float]]
 NumberKind = Literal["ratio", "difference", "test"]
 """What a figure is, which decides how it is rounded: a number without a unit, one in units of the metric, a test."""
 
@@ -96,30 +93,3 @@ def statistic(
 def labelled_statistics() -> tuple[Statistic, ...]:
     """Every statistic that is shown by what it says of itself, by name."""
     return tuple(statistic for statistic in STATISTICS.values() if statistic.label)
-
-
-def compute_labelled(
-    unpaired: Samples, paired: Samples | None, *, confidence: float, seed: int
-) -> tuple[FurtherFigure, ...]:
-    """The figures of these statistics for two sides, the baseline first.
-
-    Args:
-        paired: scores of the pairs; None where runs are not paired, and statistics of pairs are not asked for.
-        seed: of the generator that each statistic which draws begins with.
-    """
-    return tuple(
-        _compute(statistic, paired if statistic.is_paired else unpaired, confidence, seed)
-        for statistic in labelled_statistics()
-    )
-
-
-def _compute(statistic: Statistic, samples: Samples | None, confidence: float, seed: int) -> FurtherFigure:
-    if samples is None:
-        return FurtherFigure(statistic.name, NOT_ASKED)
-    generator = {"rng": np.random.default_rng(seed)} if statistic.draws else {}
-    try:
-        value = statistic.function(*samples, **generator)
-        around = NOT_ASKED if statistic.interval is None else statistic.interval(*samples, confidence=confidence)
-    except Exception as error:  # noqa: BLE001  (a third party's statistic may raise what it likes; the others stand)
-        return FurtherFigure(statistic.name, Unavailable(f"{type(error).__name__}: {error}"))
-    return FurtherFigure(statistic.name, value, around)
