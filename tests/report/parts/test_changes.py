@@ -36,7 +36,7 @@ def test_the_commit_is_told_with_what_was_not_in_it() -> None:
     experiment = with_code(revision=revision)
     assert commit_text(experiment) == ("c0ffee on branch main, with changes that were not committed, 2 untracked files")
     view = changes_section(experiment, [], [])
-    (uncommitted,) = view.of(Changes)
+    *_, uncommitted = view.of(Changes)
     assert uncommitted.lines == ("-a", "+b")
     assert uncommitted.kinds == ("remove", "add")
     assert "c0ffee on branch main" in page(experiment)
@@ -44,7 +44,7 @@ def test_the_commit_is_told_with_what_was_not_in_it() -> None:
 
 def test_a_clean_commit_says_so() -> None:
     view = changes_section(with_code(revision=Revision("c0ffee", None, is_dirty=False, n_untracked=0)), [], [])
-    assert view.of(Changes) == ()
+    assert [changes.name for changes in view.of(Changes)] == ["train.py"]
     assert view.reasons[-1] == "Nothing was uncommitted."
 
 

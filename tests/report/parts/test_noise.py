@@ -137,7 +137,7 @@ def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:
     assert facts["Controls"] == "kernels deterministic · one-bit 70 (replicate 0), 71 (replicate 1)"
     assert facts["Numbers drawn, by library"] == "torch: init; numpy: nothing"
     assert facts["Beyond control"] == "os.urandom (train.py:9) (replicate 1)"
-    controls, flips, _, hashes = source.tables
+    _, controls, flips, _, hashes, *_ = source.tables
     rows = [(row.label, *(cell.text for cell in row.cells[1:])) for row in controls.rows]
     assert rows == [
         ("kernels", "True", "the guest", "set", "2 of 2 runs"),
