@@ -17,25 +17,4 @@ if TYPE_CHECKING:
     from deviate.analysis.resolve.statements import normalised as normalised
     from deviate.analysis.resolve.statements import read_statements as read_statements
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.analysis.metrics.manual_metrics": ("add_site",),
-        "deviate.analysis.analyze": ("analyze",),
-        "deviate.analysis.document": (
-            "explain_nothing_found",
-            "to_document",
-        ),
-        "deviate.analysis.entries": (
-            "Entries",
-            "rank_scripts",
-        ),
-        "deviate.analysis.merge_analyses": ("analyze_together",),
-        "deviate.analysis.hazards.seeds": ("fate_of",),
-        "deviate.analysis.resolve.statements": (
-            "Statements",
-            "normalised",
-            "read_statements",
-        ),
-    },
-)
+load_on_first_use(__name__)

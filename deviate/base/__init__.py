@@ -20,28 +20,4 @@ if TYPE_CHECKING:
     from deviate.base.redaction import redacted_words as redacted_words
     from deviate.base.redaction import split_secrets as split_secrets
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.base.digests": (
-            "FIELD",
-            "document_digest",
-            "file_digest",
-            "with_digest",
-        ),
-        "deviate.base.git": (
-            "SAFE",
-            "git_environment",
-            "only_there",
-            "run_git",
-            "safe_git",
-        ),
-        "deviate.base.redaction": (
-            "known_secrets",
-            "redacted",
-            "redacted_variables",
-            "redacted_words",
-            "split_secrets",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -23,35 +23,4 @@ if TYPE_CHECKING:
     from deviate.diverge.ulps import ulps as ulps
     from deviate.diverge.ulps import value_ulps as value_ulps
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.diverge.compare": ("compare_traces",),
-        "deviate.diverge.engine": (
-            "diverge",
-            "refuse_varied",
-        ),
-        "deviate.diverge.growth": (
-            "growth_of_losses",
-            "growth_of_metrics",
-        ),
-        "deviate.diverge.recorded": (
-            "compare_recorded",
-            "is_of_records",
-        ),
-        "deviate.diverge.requests": (
-            "DivergeRequest",
-            "ENDED",
-            "Side",
-            "ending",
-            "free_base",
-        ),
-        "deviate.diverge.source_context": ("attach_source_context",),
-        "deviate.diverge.sums": ("are_within",),
-        "deviate.diverge.ulps": (
-            "float_form",
-            "ulps",
-            "value_ulps",
-        ),
-    },
-)
+load_on_first_use(__name__)

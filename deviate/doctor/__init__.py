@@ -9,13 +9,4 @@ if TYPE_CHECKING:
     from deviate.doctor.examine import TIMEOUT_S as TIMEOUT_S
     from deviate.doctor.examine import examine as examine
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.doctor.document": ("to_document",),
-        "deviate.doctor.examine": (
-            "TIMEOUT_S",
-            "examine",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -17,21 +17,4 @@ if TYPE_CHECKING:
     from deviate.instrument.tree import LINK_WHOLE_ABOVE as LINK_WHOLE_ABOVE
     from deviate.instrument.tree import survey_of as survey_of
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.instrument.takeover": ("take_over",),
-        "deviate.instrument.changes": ("changed_files",),
-        "deviate.instrument.plugins": ("travelling_plugins",),
-        "deviate.instrument.prepared": ("note_prepared",),
-        "deviate.instrument.snapshot": ("freeze",),
-        "deviate.instrument.tree": (
-            "COPY_BELOW",
-            "CROWD_ABOVE",
-            "CROWD_BYTES",
-            "LEFT_OUT",
-            "LINK_WHOLE_ABOVE",
-            "survey_of",
-        ),
-    },
-)
+load_on_first_use(__name__)

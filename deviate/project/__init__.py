@@ -24,34 +24,4 @@ if TYPE_CHECKING:
     from deviate.project.prepare import review as review
     from deviate.project.prepare import save as save
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.project.command": (
-            "CONFIG",
-            "default_python",
-            "project_root",
-            "refuse_unknown_programs",
-            "with_interpreter",
-        ),
-        "deviate.project.config": (
-            "CaptureConfig",
-            "refuse_aggregate",
-        ),
-        "deviate.project.entry_scripts": (
-            "entries_document",
-            "refuse_folder",
-            "render_entries",
-        ),
-        "deviate.project.prepare": (
-            "AnalyzedScript",
-            "PreparedScript",
-            "find_target",
-            "analyze_target",
-            "apply_config",
-            "prepare",
-            "review",
-            "save",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -8,12 +8,4 @@ if TYPE_CHECKING:
     from deviate.stability.captures import captured_of as captured_of
     from deviate.stability.captures import stability as stability
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.stability.captures": (
-            "captured_of",
-            "stability",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -9,13 +9,4 @@ if TYPE_CHECKING:
     from deviate.cli.progress.watch import Display as Display
     from deviate.cli.progress.watch import display as display
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.cli.progress.means": ("mean_text",),
-        "deviate.cli.progress.watch": (
-            "Display",
-            "display",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -9,13 +9,4 @@ if TYPE_CHECKING:
     from deviate.diverge.causes.evidence import gather_evidence as gather_evidence
     from deviate.diverge.causes.find import find_causes as find_causes
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.diverge.causes.evidence": (
-            "Evidence",
-            "gather_evidence",
-        ),
-        "deviate.diverge.causes.find": ("find_causes",),
-    },
-)
+load_on_first_use(__name__)

@@ -9,13 +9,4 @@ if TYPE_CHECKING:
     from deviate.project.review.walk import Screen as Screen
     from deviate.project.review.walk import review as review
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.project.review.terminal": ("Terminal",),
-        "deviate.project.review.walk": (
-            "Screen",
-            "review",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -10,14 +10,4 @@ if TYPE_CHECKING:
     from deviate.report.figures.write import paper_png as paper_png
     from deviate.report.figures.write import paper_svg as paper_svg
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.report.figures.write": (
-            "page_figure",
-            "paper_pdf",
-            "paper_png",
-            "paper_svg",
-        ),
-    },
-)
+load_on_first_use(__name__)

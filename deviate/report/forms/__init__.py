@@ -7,9 +7,4 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.report.forms.registry import render as render
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.report.forms.registry": ("render",),
-    },
-)
+load_on_first_use(__name__)

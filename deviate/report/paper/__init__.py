@@ -8,12 +8,4 @@ if TYPE_CHECKING:
     from deviate.report.paper.files import Style as Style
     from deviate.report.paper.files import paper_files as paper_files
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.report.paper.files": (
-            "Style",
-            "paper_files",
-        ),
-    },
-)
+load_on_first_use(__name__)

@@ -19,27 +19,4 @@ if TYPE_CHECKING:
     from deviate.stats.stability.pairwise import pearson as pearson
     from deviate.stats.stability.pairwise import spearman as spearman
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.stats.stability.calibration": ("calibration_error",),
-        "deviate.stats.stability.ensembles": ("ensemble_deltas",),
-        "deviate.stats.stability.figures": ("relative_range",),
-        "deviate.stats.stability.findings": ("stability",),
-        "deviate.stats.stability.jackknife": (
-            "difference_over_pairs",
-            "over_pairs",
-        ),
-        "deviate.stats.estimates.largest": (
-            "mean_largest_range",
-            "mean_largest_sd",
-        ),
-        "deviate.stats.stability.pairwise": (
-            "disagreement",
-            "linear_cka",
-            "normalised_distances",
-            "pearson",
-            "spearman",
-        ),
-    },
-)
+load_on_first_use(__name__)

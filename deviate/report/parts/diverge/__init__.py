@@ -7,9 +7,4 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.report.parts.diverge.document import diverge_document as diverge_document
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.report.parts.diverge.document": ("diverge_document",),
-    },
-)
+load_on_first_use(__name__)

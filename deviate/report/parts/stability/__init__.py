@@ -9,13 +9,4 @@ if TYPE_CHECKING:
     from deviate.report.parts.stability.build import class_section as class_section
     from deviate.report.parts.stability.build import stability_section as stability_section
 
-load_on_first_use(
-    __name__,
-    {
-        "deviate.report.parts.stability.brief": ("brief_lines",),
-        "deviate.report.parts.stability.build": (
-            "class_section",
-            "stability_section",
-        ),
-    },
-)
+load_on_first_use(__name__)
