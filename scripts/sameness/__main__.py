@@ -30,6 +30,8 @@ from scripts.sameness.outcomes import Folder, Outcome, differences
 from scripts.sameness.sides import Forked, played
 
 EXPECTED = ROOT / "scripts/same_as_expected.txt"
+KEPT = ROOT / "build/same_as"
+"""Inputs, and the list of fonts that matplotlib takes seconds to make."""
 SHOWN = 20
 """Lines of a diff that are printed."""
 NAMED = 5
@@ -77,8 +79,8 @@ def patterns_of(path: Path) -> list[re.Pattern[str]]:
 
 def environment_of(scratch: Path) -> dict[str, str]:
     """Variables of all commands: nothing of the caller's but his interpreter, and nothing that differs by the hour."""
-    for name in ("home", "temporary"):
-        (scratch / name).mkdir()
+    for folder in (scratch / "home", scratch / "temporary", KEPT / "matplotlib"):
+        folder.mkdir(parents=True, exist_ok=True)
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]),
         "HOME": str(scratch / "home"),
@@ -88,6 +90,7 @@ def environment_of(scratch: Path) -> dict[str, str]:
         "COLUMNS": "120",
         "NO_COLOR": "1",
         "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(KEPT / "matplotlib"),
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
         "OMP_NUM_THREADS": "1",
@@ -118,7 +121,7 @@ def kept_inputs(commit: str) -> Path:
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         if path.name == "inputs.py" or path.parent.name == "fixtures":
             digest.update(path.read_bytes())
-    return ROOT / "build/same_as" / digest.hexdigest()[:12]
+    return KEPT / digest.hexdigest()[:12]
 
 
 def chosen_scenes(

@@ -32,6 +32,7 @@ Stamp = tuple[bool, int, int, int]
 FOLDER: Stamp = (True, 0, 0, 0)
 SPAN = re.compile(
     r"\$?\b\d+(?:\.\d+)?\$?(?: ?(?:ms|s|min|h)\b)|\b\d+:\d\d\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|(?<=seconds)[\w-]*,.*"
+    r'|(?<="wall_time_s": )[\d.e-]+'
 )
 """Times in words, and in tables whose rows say that they are of seconds."""
 PROCESS = re.compile(r"\b(events|trace|kept)-[0-9a-f]+\b(?:-[0-9a-f]{6,})?")
