@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from namespaces import are_allowed, carry_out
+from namespaces import are_allowed, execute_orders
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     began = time.monotonic()
     for seed in range(n_trials):
         with tempfile.TemporaryDirectory() as folder:
-            outcome = carry_out(Path(folder), seed)
+            outcome = execute_orders(Path(folder), seed)
         n_twice += bool(outcome.twice)
         n_refused += outcome.refused
         n_unfinished += set(outcome.statuses) != {"completed"}

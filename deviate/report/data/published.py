@@ -95,7 +95,7 @@ def _but(*names: str) -> frozenset[str]:
 
 
 SHAPES: dict[type, Shape] = {
-    # The warnings of a view hold those of the records too.
+    # The warnings of a document hold those of the records too.
     Findings: Shape(without=_but("warnings")),
     ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
     # Where the rules of experiments differ, a warning says so.

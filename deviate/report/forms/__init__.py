@@ -1,4 +1,4 @@
-"""Renderers: one file per form of the report, registered by name."""
+"""Forms: a document becomes text. One file per form, registered by name."""
 
 from typing import TYPE_CHECKING
 

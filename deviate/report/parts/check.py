@@ -1,4 +1,4 @@
-"""The findings of a check become its view: what was asked, what was answered, and what to do about it."""
+"""The findings of a check become a document: what was asked, what was answered, and what to do about it."""
 
 from collections.abc import Iterator, Sequence
 
