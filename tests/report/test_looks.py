@@ -173,10 +173,9 @@ def test_no_p_of_a_comparison_stands_without_its_mark_in_any_form(n_experiments:
 
 def test_the_band_and_the_area_of_curves_have_the_level_of_the_look() -> None:
     made = [with_outcomes(name, seed, n=10, looks=LOOKS, n_planned=20) for seed, name in enumerate("ab")]
-    view = build_report(judge(made))
-    assert view.outcomes is not None
-    assert view.outcomes.curves is not None
-    _, cells = view.outcomes.curves.rows[0]
+    section = build_report(judge(made)).section("outcomes")
+    assert section is not None
+    cells = section.tables[-1].rows[0].cells
     assert cells[2].text.startswith("99.7%: ")
     assert cells[3].text.endswith("(nominal)")
-    assert "(99.7%)" in view.outcomes.differences[0].description
+    assert "(99.7%)" in section.figures[-1].plot.description
