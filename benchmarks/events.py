@@ -27,7 +27,7 @@ from deviate.records.attempts import Result, write_result
 from deviate.records.layout import attempt_folder, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
 from deviate.records.specs import run_id, spec_hash, write_spec
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.stats import judge
 
 SCRIPT = """\
@@ -77,7 +77,7 @@ def read(folder: Path) -> str:
     mark()
     findings = judge(experiments)
     mark()
-    view = build_view(findings)
+    view = build_report(findings)
     mark()
     render(view, "html")
     mark()

@@ -24,7 +24,7 @@ from experiments import trained
 from stabilities import stability
 
 from deviate.model import Experiment
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.stats import judge
 
 MOST_SECONDS, MOST_BYTES = 8.0, 4_000_000
@@ -61,7 +61,7 @@ def measure(name: str) -> dict[str, float]:
         findings = dataclasses.replace(findings, stability=stability(experiments))
     found = {"judge": time.process_time() - begin}
     begin = time.process_time()
-    view = build_view(findings)
+    view = build_report(findings)
     found["view"] = time.process_time() - begin
     for form in FORMS:
         begin = time.process_time()

@@ -6,9 +6,9 @@ from pathlib import Path
 from experiments import scored
 from stabilities import stability, with_stability
 
-from deviate.report import build_view
-from deviate.report.form_registry import COLUMN_IN
+from deviate.report import build_report
 from deviate.report.forms.latex import MOST_ROWS
+from deviate.report.medium import COLUMN_IN
 from deviate.report.paper import paper_files
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="utf-8")
@@ -16,7 +16,9 @@ PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="
 
 def test_files_and_commands_of_the_page_are_those_of_the_folder() -> None:
     sides = [scored("base", [93.1, 93.4, 93.9, 93.2, 93.6]), scored("new", [94.1, 94.4, 94.9, 94.2, 94.5])]
-    files = dict(paper_files(build_view(with_stability(sides, stability(sides)))))
+    files = dict(
+        paper_files(with_stability(sides, stability(sides)), build_report(with_stability(sides, stability(sides))))
+    )
     names = [re.sub(r"/.*\.", "/*.", name) for name in files]
     commands = files["macros.tex"].decode()
     assert set(re.findall(r"`([\w/*]+\.(?:tex|bib|md|pdf|svg))`", PAGE)) == set(names)

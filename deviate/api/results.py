@@ -49,12 +49,12 @@ class Results:
     @property
     def sentence(self) -> str:
         """What to paste into a paper: figures, n, test, correction, type of interval; a line per candidate."""
-        return "\n".join(self._view.paste)
+        return "\n".join(self._report.paste)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know, each with what to do."""
-        return self._view.warnings
+        return self._report.warnings
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Results:
         """
         baseline, *candidates = self.findings.experiments
         found = enumerate(
-            zip(self._view.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs)), 1
+            zip(self._report.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs)), 1
         )
         return MappingProxyType(
             {
@@ -90,7 +90,7 @@ class Results:
     @property
     def experiments(self) -> Mapping[str, "Results"]:
         """Name to the spread of that experiment, which shows itself and has figures; in a study, variant to spread."""
-        labels = [it.label for it in self._view.experiments]
+        labels = [it.label for it in self._report.experiments]
         return MappingProxyType(
             {
                 label: Results(
@@ -160,7 +160,7 @@ class Results:
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""
-        return report.render(self._view, "latex")
+        return report.render(self._report, "latex")
 
     def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = COLUMN_IN) -> None:
         """Write what a paper takes into a folder, as `--paper` does: `example.tex` there shows how it is used.
@@ -169,27 +169,28 @@ class Results:
             InputError: no folder of that name can be made or written into.
         """
         refuse_paper_folder(Path(folder))
-        write_paper(paper_files(self._view, Style(siunitx, column_width_in)), Path(folder))
+        write_paper(paper_files(self.findings, self._report, Style(siunitx, column_width_in)), Path(folder))
 
     def to_markdown(self) -> str:
         """Verdict, sentence and table for a pull request."""
-        return report.render(self._view, "markdown")
+        return report.render(self._report, "markdown")
 
     def to_html(self) -> str:
         """The whole report as one page."""
-        return report.render(self._view, "html")
+        return report.render(self._report, "html")
 
     def __repr__(self) -> str:
         read = [f"Read     {note}" for note in self.notes]
-        return "\n".join([*read, report.render(self._view, "terminal").rstrip("\n")])
+        return "\n".join([*read, report.render(self._report, "terminal").rstrip("\n")])
 
     def _repr_html_(self) -> str:
         name = self._first_name()
-        return summary_html(self._view, self.notes, self.figure(name)._repr_html_() if name else "")
+        return summary_html(self._report, self.notes, self.figure(name)._repr_html_() if name else "")
 
     def _first_name(self) -> str:
         """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
-        plots = [(it.is_primary, it.estimation) for it in self._view.metrics if it.estimation is not None]
+        metrics = self._report.metrics
+        plots = [(it.is_primary, it.estimation.plot) for it in metrics if isinstance(it.estimation, report.Figure)]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
         return next((it.name for it in self._pictures if keys and it.key == keys[0]), "")
 
@@ -207,8 +208,8 @@ class Results:
 
     @cached_property
     def _pictures(self) -> tuple[Picture, ...]:
-        return pictures(self._view)
+        return pictures(self._report)
 
     @cached_property
-    def _view(self) -> report.View:
-        return report.build_view(self.findings)
+    def _report(self) -> report.Report:
+        return report.build_report(self.findings)

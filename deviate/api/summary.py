@@ -3,27 +3,27 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from deviate.report import NOTHING, Absent, Entry, Table, View, result_table
+from deviate.report import NOTHING, Absent, Entry, Report, Table
 
 
-def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str:
+def summary_html(report: Report, notes: Sequence[str] = (), figure: str = "") -> str:
     """Verdict, figure, table and footnotes; what the user's names hold is text.
 
     Args:
         notes: how the scores were read. figure: markup of ours.
     """
-    table = result_table(view.findings, [experiment.label for experiment in view.experiments])
+    table = report.results()
     parts = [
         f"<p><strong>Verdict: {escape(it.word)}</strong> {escape(_told(it.metric, it.change, it.interval))}</p>"
-        for it in view.verdicts
+        for it in report.verdicts
     ]
-    parts += [f"<p>{escape(view.no_verdict)}</p>"] if view.no_verdict else []
+    parts += [f"<p>{escape(report.no_verdict)}</p>"] if report.no_verdict else []
     parts += [figure] if figure else []
     parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
     if table.footnotes:
         parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]
     parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
-    parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in view.warnings]
+    parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in report.warnings]
     return "\n".join(["<div>", *parts, "</div>"])
 
 

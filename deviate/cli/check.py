@@ -18,8 +18,7 @@ from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.report import check_view, render, shielded
-from deviate.report.forms.gate import render_check
+from deviate.report import check_document, render, shielded
 from deviate.workflows import Gate, Judging, baseline_of, check
 
 
@@ -202,16 +201,16 @@ def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judg
 
 
 def _publish(found: CheckFindings, forms: Forms) -> None:
-    view = check_view(found)
+    view = check_document(found)
     for name, target in forms.targets().items():
-        text = render(view.report, "html") if name == "html" else render_check(view, name)
+        text = render(view.report, "html") if name == "html" else render(view, name)
         workflows.write(text, target, sys.stdout)
     people = sys.stderr if forms.takes_stdout else sys.stdout
-    told = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
+    told = render(view, "terminal", width=width(), is_coloured=is_coloured())
     typer.echo(shielded(told, secrets.token_hex(16)) if forms.is_on_github else told, nl=False, file=people)
     if forms.is_on_github:
-        typer.echo(render_check(view, "github"), nl=False, file=people)
-        _summarize(render_check(view, "markdown"))
+        typer.echo(render(view, "github"), nl=False, file=people)
+        _summarize(render(view, "markdown"))
 
 
 def _summarize(text: str) -> None:

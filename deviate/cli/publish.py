@@ -127,10 +127,10 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
     Where the report has its usual place and cannot be written there, as in a folder that is somebody else's, the rest
     is given all the same.
     """
-    view = report.build_view(findings)
+    view = report.build_report(findings)
     for form, target in documents.targets().items():
         workflows.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
+    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(findings, view, experiments, folder)
     if not documents.takes_stdout:
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(kept)
@@ -143,18 +143,18 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
         from deviate.report.paper import Style, paper_files
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
-        write_paper(paper_files(view, style), documents.paper)
+        write_paper(paper_files(findings, view, style), documents.paper)
         told = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(told, err=documents.takes_stdout)
 
 
-def _keep(view: "report.View", experiments: Sequence[Experiment], folder: Path) -> str:
+def _keep(findings: Findings, view: "report.Report", experiments: Sequence[Experiment], folder: Path) -> str:
     """Write the page to its usual place, and its data beside it; gives what to say of it."""
     place = workflows.report_path(folder, experiments)
     try:
         records.make_deviate_folder(folder)
         workflows.write(report.render(view, "html"), place, sys.stdout)
-        workflows.write_tables(report.table_files(view.findings), place.parent)
+        workflows.write_tables(report.table_files(findings), place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

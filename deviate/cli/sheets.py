@@ -10,7 +10,7 @@ from deviate import records, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.targets import takes_stdout
 from deviate.errors import RecordError
-from deviate.report import Document, write
+from deviate.report import Document, render
 
 
 def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) -> None:
@@ -21,10 +21,10 @@ def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) 
         place: of the page, below `.deviate/reports/`, where the user names none.
     """
     for form, target in targets.items():
-        workflows.write(write(document, form), target, sys.stdout)
+        workflows.write(render(document, form), target, sys.stdout)
     kept = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(document, place)
     if not takes_stdout(targets):
-        typer.echo(write(document, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
+        typer.echo(render(document, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(kept)
 
 
@@ -32,7 +32,7 @@ def _keep(document: Document, place: Path) -> str:
     """Write the page to its usual place; gives what to say of it."""
     try:
         records.make_deviate_folder(place.parents[2])
-        workflows.write(write(document, "html"), place, sys.stdout)
+        workflows.write(render(document, "html"), place, sys.stdout)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

@@ -1,4 +1,4 @@
-"""The report: findings become a view, the view becomes text."""
+"""The report: findings become a document, the document becomes text."""
 
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from deviate.report.document import Cell as Cell
     from deviate.report.document import Document as Document
     from deviate.report.document import Entry as Entry
+    from deviate.report.document import Figure as Figure
+    from deviate.report.document import Report as Report
     from deviate.report.document import Table as Table
     from deviate.report.figures.pictures import Picture as Picture
     from deviate.report.figures.pictures import pictures as pictures
-    from deviate.report.form_registry import COLUMN_IN as COLUMN_IN
     from deviate.report.format import SURROGATE as SURROGATE
     from deviate.report.format import clean as clean
     from deviate.report.format import confidence_text as confidence_text
@@ -30,17 +31,18 @@ if TYPE_CHECKING:
     from deviate.report.format import replicates as replicates
     from deviate.report.format import size_text as size_text
     from deviate.report.format import with_unit as with_unit
-    from deviate.report.forms.gate.github import shielded as shielded
+    from deviate.report.forms.github import shielded as shielded
+    from deviate.report.forms.registry import CHECK_FORMS as CHECK_FORMS
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import render as render
-    from deviate.report.forms.registry import write as write
     from deviate.report.lines import filled as filled
     from deviate.report.lines import name as name
     from deviate.report.lines import padded as padded
     from deviate.report.lines import widest as widest
+    from deviate.report.medium import COLUMN_IN as COLUMN_IN
     from deviate.report.parts.analysis_text import render_analysis as render_analysis
-    from deviate.report.parts.build import build_view as build_view
-    from deviate.report.parts.check import check_view as check_view
+    from deviate.report.parts.build import build_report as build_report
+    from deviate.report.parts.check import check_document as check_document
     from deviate.report.parts.compare import difference_cell as difference_cell
     from deviate.report.parts.compare import metric_name as metric_name
     from deviate.report.parts.compare import places_of_difference as places_of_difference
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     from deviate.report.parts.plan_text import plan_notes as plan_notes
     from deviate.report.parts.plan_text import plan_table as plan_table
     from deviate.report.parts.sweep import sweep_document as sweep_document
-    from deviate.report.parts.table import result_table as result_table
-    from deviate.report.view import View as View
 
 load_on_first_use(
     __name__,
@@ -69,13 +69,15 @@ load_on_first_use(
             "Cell",
             "Document",
             "Entry",
+            "Figure",
+            "Report",
             "Table",
         ),
         "deviate.report.figures.pictures": (
             "Picture",
             "pictures",
         ),
-        "deviate.report.form_registry": ("COLUMN_IN",),
+        "deviate.report.medium": ("COLUMN_IN",),
         "deviate.report.format": (
             "SURROGATE",
             "clean",
@@ -89,12 +91,12 @@ load_on_first_use(
             "size_text",
             "with_unit",
         ),
-        "deviate.report.forms.gate.github": ("shielded",),
+        "deviate.report.forms.github": ("shielded",),
         "deviate.report.data.plain": ("plain",),
         "deviate.report.forms.registry": (
+            "CHECK_FORMS",
             "RENDERERS",
             "render",
-            "write",
         ),
         "deviate.report.lines": (
             "filled",
@@ -103,8 +105,8 @@ load_on_first_use(
             "widest",
         ),
         "deviate.report.parts.analysis_text": ("render_analysis",),
-        "deviate.report.parts.build": ("build_view",),
-        "deviate.report.parts.check": ("check_view",),
+        "deviate.report.parts.build": ("build_report",),
+        "deviate.report.parts.check": ("check_document",),
         "deviate.report.parts.compare": (
             "difference_cell",
             "metric_name",
@@ -119,7 +121,5 @@ load_on_first_use(
             "plan_table",
         ),
         "deviate.report.parts.sweep": ("sweep_document",),
-        "deviate.report.parts.table": ("result_table",),
-        "deviate.report.view": ("View",),
     },
 )

@@ -8,7 +8,7 @@ it would have been: a cell, a figure, a section.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from deviate.report.numbers import Piece, Pieces, text_of
 from deviate.report.plots import Plot
@@ -18,6 +18,16 @@ LONGEST_NUMBER = 40
 NOTHING = "—"
 """What stands for an absent cell in a table whose reasons are footnotes."""
 
+T = TypeVar("T")
+Layout = Literal["wide", "long", "split", "stacked"]
+"""How the numbers of one metric are laid out.
+
+- wide: all in a row, a column per experiment. Of one candidate, or one experiment.
+- long: a row per experiment below the name of the metric.
+- split: as long, the interval of the difference in a column of its own.
+- stacked: as long, with intervals below their estimates: it is as narrow as a column of a paper.
+"""
+ColumnStyle = Literal["", "code", "number", "seeds", "sorted"]
 Tone = Literal["good", "bad", "neutral"]
 
 
@@ -100,6 +110,7 @@ class Row:
         note: stands below the row. method: how the quantity of the row is computed.
         group: what rows that follow each other have in common; empty for none.
         begins: the row is the first of several about one metric. is_heading: its label stands alone above others.
+        is_marked: what it says is not the same everywhere.
     """
 
     label: str
@@ -109,6 +120,7 @@ class Row:
     group: str = ""
     begins: bool = True
     is_heading: bool = False
+    is_marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,8 @@ class Table:
 
     Attributes:
         columns: heads of the labels and of the cells.
-        kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs.
+        kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs;
+            `listing` for records, whose columns have `styles`.
         second_columns: heads of the second lines of rows that take two; empty without.
         footnotes: the first is number 1.
     """
@@ -125,17 +138,24 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
-    kind: Literal["grid", "quantities", "matrix"] = "grid"
+    kind: Literal["grid", "quantities", "matrix", "listing"] = "grid"
+    styles: tuple[ColumnStyle, ...] = ()
     second_columns: tuple[str, ...] = ()
     footnotes: tuple[str, ...] = ()
 
 
+def quantities(caption: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
+    """A row per quantity with how it was computed, a column per experiment."""
+    return Table(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with the sentences below it."""
+    """A figure with the sentences below it, its title before them where it is not part of them."""
 
     plot: Plot
     caption: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,33 +236,221 @@ class Answer:
     points: tuple[Point, ...]
 
 
-Block = str | Absent | Items | Table | Figure | Code | Excerpt | Remark
-"""What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changed lines of one file, or of all files for what was not committed.
+
+    Attributes:
+        kinds: of each line: `add`, `remove`, `place` or `same`.
+        rest: where the whole is; empty where the lines are all.
+    """
+
+    name: str
+    summary: str
+    lines: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that did not complete; `log` is empty for runs from elsewhere, which left none."""
+
+    experiment: str
+    run: str
+    outcome: str
+    reason: str
+    log: str
+    stderr: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """One metric of one experiment in a line: `93.41 ± 0.22 %`, then interval, SD interval and n."""
+
+    label: str
+    value: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The block of one experiment: its primary metric (or all, when there is none), then the others."""
+
+    role: str
+    label: str
+    state: tuple[str, ...]
+    lines: tuple[SummaryLine, ...]
+    others: tuple[SummaryLine, ...]
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on one candidate.
+
+    Attributes:
+        change: the metric with its difference, e.g. `test_acc +0.33 points`; interval and effect follow it.
+        paste: the sentence to paste into a paper.
+    """
+
+    candidate: str
+    baseline: str
+    word: str
+    tone: Tone
+    metric: str
+    change: str
+    interval: str
+    effect: str
+    tests: tuple[str, ...]
+    spread: str
+    detectable: str
+    reason: str
+    paste: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One metric of one candidate against the baseline, as the overview shows it; `remark` stands below it.
+
+    Attributes:
+        method: of the interval, such as `Welch`; empty where there is none.
+    """
+
+    difference: Entry
+    interval: Entry
+    p_adjusted: Entry
+    word: str
+    tone: Tone
+    remark: str
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPart:
+    """One metric: its row in the overview, its tables and its figures.
+
+    Attributes:
+        is_folded: its figures are there, but folded away.
+        overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
+        cv: coefficient of variation by which metrics are ordered.
+        judgements: per candidate.
+        quantities: of the comparisons; None where nothing is compared at all.
+        shape: further numbers about the scores: standard error, robust companions, cross-checks by resampling.
+    """
+
+    key: str
+    name: str
+    is_primary: bool
+    is_folded: bool
+    facts: tuple[str, ...]
+    overview: tuple[Entry, ...]
+    overview_n: tuple[str, ...]
+    cv: Entry
+    judgements: tuple[Judgement | Absent, ...]
+    descriptions: Table
+    quantities: Table | Absent | None
+    shape: Table | None
+    estimation: Figure | Absent
+    curve: Figure | Absent
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The result in a sentence, to be pasted."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Labelled pieces below each other."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is folded away under its name."""
+
+    name: str
+    blocks: "tuple[Block, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document; `key` is its anchor."""
+    """A part of a document, or of another section.
+
+    Attributes:
+        key: its anchor.
+        is_folded: all but its first sentence is folded away. is_primary: it is about the primary metric.
+    """
 
     key: str
     heading: str
-    blocks: tuple[Block, ...]
+    blocks: "tuple[Block, ...]"
+    is_folded: bool = False
+    is_primary: bool = False
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """The blocks of one kind."""
+        return tuple(block for block in self.blocks if isinstance(block, kind))
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why there is nothing to show; empty where there is."""
-        return tuple(it.reason for it in self.blocks if isinstance(it, Absent))
+        return tuple(block.reason for block in self.of(Absent))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.of(str)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(it for it in self.blocks if isinstance(it, Table))
+        return self.of(Table)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        return tuple(it for it in self.blocks if isinstance(it, Figure))
+        return self.of(Figure)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Sentences of lists that are no footnotes."""
+        return tuple(text for block in self.of(Items) if block.kind != "footnotes" for text in block.sentences)
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        return tuple(block.sentence for block in self.of(Quote))
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(fact for block in self.of(Facts) for fact in block.facts)
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        return self.of(Fold)
+
+    @property
+    def exhibits(self) -> "tuple[Block, ...]":
+        """Figures and tables."""
+        return tuple(block for block in self.blocks if isinstance(block, Figure | Table))
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        return tuple(text for block in self.of(Items) if block.kind == "footnotes" for text in block.sentences)
+
+    @property
+    def parts(self) -> "tuple[Section, ...]":
+        return self.of(Section)
 
 
-@dataclass(frozen=True, slots=True)
+Block = (
+    str | Absent | Items | Table | Figure | Code | Excerpt | Remark | Quote | Changes | Failure | Facts | Fold | Section
+)
+"""What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A document.
 
@@ -266,3 +474,112 @@ class Document:
     data: Callable[[], object]
     rows: Callable[[], Iterator[Sequence[object]]]
     answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Document):
+    """The report of experiments: a document with verdicts, and what a terminal or a comment has room for.
+
+    Attributes:
+        verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
+        limits: what this report does not show.
+        points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
+        no_curves: why there are no curves; empty where there are.
+        folded_metrics: how many metrics have figures that are folded away; empty where none has.
+        overview_caption, cv_head: of the table of all metrics.
+        statements: what the runs prove. noise: that, and spreads per variant, for a terminal.
+        many: a metric each, where three or more experiments are compared.
+        together, tasks, stability, outcomes: sentences for a terminal. together_left: metrics they leave out.
+        failures: runs that did not complete.
+        results: the table of results in a layout, for what has one table for all numbers. further: other tables.
+        embedded: what a page holds of `data`, and of curves.
+    """
+
+    experiments: tuple[Summary, ...]
+    candidates: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    no_verdict: str
+    scope: str
+    limits: tuple[str, ...]
+    points_note: str
+    curves_note: str
+    no_curves: str
+    folded_metrics: str
+    overview_caption: str
+    cv_head: str
+    metrics: tuple[MetricPart, ...]
+    many: tuple[Section, ...]
+    statements: tuple[str, ...]
+    noise: Section | None
+    together: tuple[str, ...]
+    together_left: int
+    tasks: tuple[str, ...]
+    stability: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    results: Callable[..., Table]
+    further: Callable[[], dict[str, tuple[Table, ...]]]
+    embedded: Callable[[], object]
+    embedded_curves: Callable[[], tuple[str, str]]
+
+    def section(self, key: str) -> Section | None:
+        return next((section for section in self.sections if section.key == key), None)
+
+
+CaseKind = Literal["metric", "completion", "control", "records"]
+CaseOutcome = Literal["passed", "failed", "undecided", "error", "absent"]
+"""`error`: it could not be judged, for runs are missing; `absent`: there is nothing to judge, which is no failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question of a check and its answer.
+
+    Attributes:
+        subject: the candidate, or the experiment that it is about.
+        name: what is asked, as the name of a test case: "accuracy not worse by more than 0.002".
+        word: the answer. headline: the answer with its numbers, in a line. state: the same without its subject.
+        figures: label and text of each, for a table: difference, interval, bound, margin, n.
+        reason: why that answer. advice: what to do; empty where nothing is to be done.
+        fails: whether it makes the check fail.
+        file, line: where the metric is reported; empty and 0 where that is not known.
+    """
+
+    kind: CaseKind
+    subject: str
+    name: str
+    outcome: CaseOutcome
+    word: str
+    headline: str
+    reason: str
+    fails: bool
+    figures: tuple[tuple[str, str], ...] = ()
+    advice: str = ""
+    file: str = ""
+    line: int = 0
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Document):
+    """A check: a document with cases.
+
+    Attributes:
+        word: the most serious answer; result: it with the exit code, in a sentence.
+        began: when the last run began, in seconds since the epoch.
+        report: what `deviate compare` would say of the same runs.
+    """
+
+    word: str
+    code: int
+    result: str
+    cases: tuple[Case, ...]
+    began: float
+    report: Report
+
+
+def check_of(document: Document) -> Check:
+    """A document that is a check, for forms that only checks have."""
+    if not isinstance(document, Check):
+        raise TypeError("only a check has this form")
+    return document

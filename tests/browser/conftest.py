@@ -10,7 +10,7 @@ from browsing import start
 from kinds import KINDS
 from playwright.sync_api import Browser, sync_playwright
 
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 
 ARTIFACTS = "DEVIATE_TEST_ARTIFACTS"
 """The folder in which pictures of pages, and what the accessibility checks found, are kept."""
@@ -34,7 +34,7 @@ def address_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]
     def write(kind: str) -> str:
         path = folder / f"{kind}.html"
         if not path.exists():
-            path.write_text(render(build_view(KINDS[kind]()), "html"), encoding="utf-8")
+            path.write_text(render(build_report(KINDS[kind]()), "html"), encoding="utf-8")
         return path.as_uri()
 
     return write

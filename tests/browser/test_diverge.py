@@ -10,7 +10,7 @@ from hostile import NASTY
 from partings import CASES, spoken
 from playwright.sync_api import Browser
 
-from deviate.report import write
+from deviate.report import render
 from deviate.report.parts.diverge import diverge_document
 
 PAGES = {
@@ -31,7 +31,7 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """`page_of(case)` is where its page lies."""
     folder = tmp_path_factory.mktemp("diverge")
     for case, make in PAGES.items():
-        (folder / f"{case}.html").write_text(write(diverge_document(make()), "html"), encoding="utf-8")
+        (folder / f"{case}.html").write_text(render(diverge_document(make()), "html"), encoding="utf-8")
     return lambda case: (folder / f"{case}.html").as_uri()
 
 

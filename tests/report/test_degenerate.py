@@ -14,7 +14,7 @@ from flaws import csv_flaws, flaws_of, json_flaws, latex_flaw, page_flaws, text_
 from studies import noisy_run, study, variant
 
 from deviate.model import Experiment, Findings, Series, Status
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.figures import page_figure
 from deviate.report.plots import CurveGroup, CurvePlot
 from deviate.stats import judge
@@ -157,7 +157,7 @@ def test_curves_that_are_broken_off_are_drawn_by_numbers_alone(values: tuple[flo
 
 
 def test_a_sentence_to_paste_says_who_had_no_score() -> None:
-    (told,) = build_view(two(CASES["huge"], CASES["beyond"])).paste
+    (told,) = build_report(two(CASES["huge"], CASES["beyond"])).paste
     assert re.match(r"test_acc had no score with b \(n = 0\) and was 4\.65e149 ± 2\.81e149 % with a \(n = 10\),", told)
     assert "difference unknown; verdict: undecided" in told
 

@@ -9,11 +9,13 @@ from scipy import stats
 from studies import equal, spread, study, usual
 
 from deviate.model import Experiment, Series
-from deviate.report import build_view
+from deviate.report import build_report
+from deviate.report.document import Figure
 from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import bundle_of
 from deviate.report.figures.matrix import LIGHTEST, _cells
 from deviate.report.figures.thin import Line, line_of, thin
+from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
 from deviate.stats import judge
 
@@ -21,23 +23,23 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def _estimation(*experiments: Experiment) -> EstimationPlot:
-    plot = build_view(judge(experiments)).metrics[0].estimation
-    assert plot is not None
-    return plot
+    estimation = build_report(judge(experiments)).metrics[0].estimation
+    assert isinstance(estimation, Figure)
+    assert isinstance(estimation.plot, EstimationPlot)
+    return estimation.plot
 
 
 def _curves(*experiments: Experiment) -> CurvePlot:
-    plot = build_view(judge(experiments)).metrics[0].curve
-    assert plot is not None
-    return plot
+    curve = build_report(judge(experiments)).metrics[0].curve
+    assert isinstance(curve, Figure)
+    assert isinstance(curve.plot, CurvePlot)
+    return curve.plot
 
 
 def _forest(*experiments: Experiment) -> ForestPlot:
-    noise = build_view(study(*experiments)).noise
-    assert noise is not None
-    plot = noise.tables[0].forest
-    assert plot is not None
-    return plot
+    (figure,) = noise_section(study(*experiments)).parts[0].figures
+    assert isinstance(figure.plot, ForestPlot)
+    return figure.plot
 
 
 def _n_dots(svg: str) -> int:
@@ -191,10 +193,9 @@ def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:
 
 
 def test_variants_without_any_spread_leave_no_forest() -> None:
-    noise = build_view(study(equal("impl", 3), equal("control", 3))).noise
-    assert noise is not None
-    assert noise.tables[0].forest is None
-    assert noise.tables[0].no_forest
+    (part,) = noise_section(study(equal("impl", 3), equal("control", 3))).parts
+    assert part.figures == ()
+    assert part.reasons == ("No spread to draw.",)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_both_sides_of_a_comparison_and_their_difference_have_the_decimals_of_th
     rng = np.random.default_rng(1)
     wide = scored("wide", with_moments(6, 96.26, 1.6, rng), selected(is_primary=True, unit="%"))
     narrow = scored("narrow", with_moments(6, 97.1, 0.62, rng), selected(is_primary=True, unit="%"))
-    (sentence,) = build_view(judge([wide, narrow])).paste
+    (sentence,) = build_report(judge([wide, narrow])).paste
     assert "was 97.10 ± 0.62 % with narrow (n = 6) and 96.26 ± 1.60 % with base" in sentence.replace(
         "with wide", "with base"
     )

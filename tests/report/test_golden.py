@@ -22,15 +22,14 @@ from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
 from deviate.model import Experiment, Findings, Series
-from deviate.report import RENDERERS, View, build_view, render
+from deviate.report import CHECK_FORMS, RENDERERS, Report, build_report, render
 from deviate.report.data.tables import table_files
-from deviate.report.forms.gate import CHECK_FORMS, render_check
+from deviate.report.document import Check
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of, macros_source
-from deviate.report.parts.check import check_view
-from deviate.report.view.check import CheckView
+from deviate.report.parts.check import check_document
 from deviate.stats import judge
 from deviate.workflows import Judging
 from deviate.workflows.check import Gate, check
@@ -78,31 +77,40 @@ CASES: dict[str, Callable[[], Findings]] = {it.__name__: it for it in (verdict, 
 
 
 @functools.cache
-def _view(case: str) -> View:
-    return build_view(CASES[case]())
+def _findings(case: str) -> Findings:
+    return CASES[case]()
 
 
-def _gate() -> CheckView:
+@functools.cache
+def _report(case: str) -> Report:
+    return build_report(_findings(case))
+
+
+def _gate() -> Check:
     """A candidate whose primary metric is better, and whose secondary one is within its margin."""
     found = (item.experiment for item in verdict().experiments)
     sides = [dataclasses.replace(it, folder=None, imported=("read",)) for it in found]
-    return check_view(check(Path("nowhere"), sides, Gate(), Judging()))
+    return check_document(check(Path("nowhere"), sides, Gate(), Judging()))
+
+
+def _written(form: str, _: Findings, report: Report) -> str:
+    return render(report, form)
 
 
 def _file(form: str) -> str:
     return f"{form}.{ENDINGS[form]}" if form in ENDINGS else form
 
 
-MAKERS: dict[str, Callable[[View], str]] = {
-    **{_file(form): functools.partial(render, form=form) for form in RENDERERS},
-    "terminal-80.txt": lambda view: render(view, "terminal", width=80),
-    "html": lambda view: _without_figures(render(view, "html")),
-    "figures.txt": lambda view: _figures(render(view, "html")),
-    "macros.tex": lambda view: macros_source(macros_of(view)),
+MAKERS: dict[str, Callable[[Findings, Report], str]] = {
+    **{_file(form): functools.partial(_written, form) for form in RENDERERS},
+    "terminal-80.txt": lambda _, report: render(report, "terminal", width=80),
+    "html": lambda _, report: _without_figures(render(report, "html")),
+    "figures.txt": lambda _, report: _figures(render(report, "html")),
+    "macros.tex": lambda findings, report: macros_source(macros_of(findings, report)),
     "references.bib": references_source,
     "checklist.md": checklist_source,
-    "further.tex": lambda view: "\n".join(further_tables(view).values()),
-    "tables.txt": lambda view: "".join(f"{it.name}\n{''.join(it.chunks())}\n" for it in table_files(view.findings)),
+    "further.tex": lambda _, report: "\n".join(further_tables(report).values()),
+    "tables.txt": lambda findings, _: "".join(f"{it.name}\n{''.join(it.chunks())}\n" for it in table_files(findings)),
 }
 """What makes the text of a file, by the end of its name."""
 CHECKS = [("check", _file(form)) for form in CHECK_FORMS]
@@ -111,7 +119,7 @@ NAMES = [(case, name) for case in CASES for name in MAKERS if case == "captured"
 
 @pytest.mark.parametrize(("case", "name"), NAMES, ids=[".".join(it) for it in NAMES])
 def test_what_a_renderer_makes_is_what_was_looked_at(case: str, name: str) -> None:
-    made = render_check(_gate(), name.partition(".")[0]) if case == "check" else MAKERS[name](_view(case))
+    made = render(_gate(), name.partition(".")[0]) if case == "check" else MAKERS[name](_findings(case), _report(case))
     text = made.replace(__version__, "VERSION")
     text = text if name == "json" else _scrubbed(text)
     path = FOLDER / f"{case}.{name}"

@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from tiers import slow_but
 
 from deviate.api import Results
-from deviate.report import View, build_view, render
+from deviate.report import Report, build_report, render
 from deviate.report.data.tables import table_files
 from deviate.report.format import clean
 
@@ -29,13 +29,13 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @functools.cache
-def _hostile(kind: Kind) -> View:
-    return build_view(hostile_findings(kind))
+def _hostile(kind: Kind) -> Report:
+    return build_report(hostile_findings(kind))
 
 
 @functools.cache
-def _harmless(kind: Kind) -> View:
-    return build_view(harmless_findings(kind))
+def _harmless(kind: Kind) -> Report:
+    return build_report(harmless_findings(kind))
 
 
 @functools.cache

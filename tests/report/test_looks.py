@@ -10,7 +10,9 @@ from experiments import experiment, run, selected, single, trained, with_moments
 from studies import equal, spread, study
 
 from deviate.model import Experiment, Findings
-from deviate.report import build_view, render
+from deviate.report import build_report, render
+from deviate.report.document import Figure
+from deviate.report.plots import EstimationPlot
 from deviate.stats import judge
 
 LOOKS = (5, 10, 20)
@@ -33,7 +35,7 @@ def pair(n: int, **changes: object) -> Findings:
 
 def forms(findings: Findings) -> dict[str, str]:
     """Terminal and page as lines of words, without entities that the page writes for signs."""
-    view = build_view(findings)
+    view = build_report(findings)
     page = render(view, "html").replace("&#39;", "'").replace("&lt;", "<")
     return {"terminal": " ".join(render(view, "terminal", width=400).split()), "page": " ".join(page.split())}
 
@@ -46,14 +48,18 @@ def test_the_verdict_at_a_declared_look_has_the_look_the_critical_p_and_the_repe
         assert "= 3.35, p = .004 (critical p at look 2 of 3: .00305)" in text
     assert "new: look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending)" in forms(findings)["page"]
     assert "looks declared at 5, 10, 20 runs, obrien-fleming spending" in forms(findings)["page"]
-    view = build_view(findings)
+    view = build_report(findings)
     assert "(Welch and permutation, repeated at look 2 of 3)" in view.paste[0]
     assert "decided at a look before the last one is, on average, estimated too large" in " ".join(view.limits)
 
 
 def test_the_axis_of_the_difference_has_the_level_and_the_mark_of_its_interval() -> None:
     def axes(findings: Findings) -> list[str]:
-        return [it.estimation.difference_axis for it in build_view(findings).metrics if it.estimation]
+        return [
+            it.estimation.plot.difference_axis
+            for it in build_report(findings).metrics
+            if isinstance(it.estimation, Figure) and isinstance(it.estimation.plot, EstimationPlot)
+        ]
 
     assert axes(pair(10))[0] == "difference, points, 95% CI"
     assert axes(pair(10, looks=LOOKS)) == ["difference, points, 99.7% CI", "difference, s, 99.7% CI"]
@@ -68,7 +74,7 @@ def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None
         assert told in text
         assert "[no interval: no look is declared at 7 runs]" in text
         assert "p = " not in text
-    (sentence,) = build_view(findings).paste
+    (sentence,) = build_report(findings).paste
     assert sentence.endswith(f"verdict: withheld ({told}).")
     assert "p = " not in sentence
 
@@ -80,7 +86,7 @@ def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_st
         assert "[95% CI 0.188 … 0.472, not valid: 2 unplanned looks]" in text
         assert "p < .001 (not valid: 2 unplanned looks)" in text
         assert "Runs were added to base, new after results had been reported (2 unplanned looks)" in text
-    view = build_view(findings)
+    view = build_report(findings)
     assert (view.verdicts[0].word, view.verdicts[0].tone) == ("withheld", "neutral")
     assert view.verdicts[0].spread.endswith(": undecided")
     assert "no error rate stands behind a comparison" in " ".join(view.limits)
@@ -124,7 +130,7 @@ def test_the_overhead_of_determinism_is_marked_where_runs_shared_the_machine() -
 
 def test_json_has_looks_precision_threads_and_sharing() -> None:
     findings = pair(10, looks=LOOKS, spending="pocock", precision="test_acc ±0.2", n_threads=2)
-    document = json.loads(render(build_view(findings), "json"))
+    document = json.loads(render(build_report(findings), "json"))
     item, (comparison, _) = document["experiments"][0], document["pairs"][0]["comparisons"]
     assert (item["looks"], item["spending"], item["n_unplanned_looks"]) == ([5, 10, 20], "pocock", 0)
     assert (item["precision"], item["n_threads"]) == ("test_acc ±0.2", 2)
@@ -132,7 +138,7 @@ def test_json_has_looks_precision_threads_and_sharing() -> None:
     assert document["pairs"][0]["looks"].startswith("look 2 of 3, declared at 5, 10, 20 runs (Pocock spending)")
     assert comparison["difference_interval"]["confidence"] == pytest.approx(1 - 0.0179, abs=1e-4)
     assert comparison["difference_interval"]["method"] == "Welch and permutation, repeated at look 2 of 3"
-    unplanned = json.loads(render(build_view(pair(10, n_unplanned_looks=2)), "json"))["pairs"][0]["comparisons"][0]
+    unplanned = json.loads(render(build_report(pair(10, n_unplanned_looks=2)), "json"))["pairs"][0]["comparisons"][0]
     assert unplanned["verdict"] == "withheld"
     assert unplanned["p_adjusted"] == {"unavailable": "not valid: 2 unplanned looks"}
     assert unplanned["difference_interval"]["note"] == "not valid: 2 unplanned looks"
@@ -141,7 +147,7 @@ def test_json_has_looks_precision_threads_and_sharing() -> None:
 @pytest.mark.parametrize("width", [72, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     for changes in ({"looks": LOOKS}, {"n_unplanned_looks": 2}, {"precision": "test_acc ±0.2", "n_threads": 2}):
-        for line in render(build_view(pair(10, **changes)), "terminal", width=width).splitlines():
+        for line in render(build_report(pair(10, **changes)), "terminal", width=width).splitlines():
             assert len(line) <= max(width, 76)
 
 
@@ -158,7 +164,7 @@ def with_outcomes(name: str, seed: int, n: int = 12, **changes: object) -> Exper
 def test_no_p_of_a_comparison_stands_without_its_mark_in_any_form(n_experiments: int, mark: str) -> None:
     changes = {"n_unplanned_looks": 2} if mark == "unplanned" else {"looks": (10, 20), "n_planned": 20}
     made = [with_outcomes(name, seed, **changes) for seed, name in enumerate("abc"[:n_experiments])]
-    view = build_view(judge(made, margin=0.5, tasks=["acc_*"], spread_ratio=1.5))
+    view = build_report(judge(made, margin=0.5, tasks=["acc_*"], spread_ratio=1.5))
     for form in ("terminal", "markdown", "latex", "html"):
         text = re.sub(r"<script.*?</script>|<svg.*?</svg>", "", render(view, form, width=9999), flags=re.DOTALL)
         told = [line for line in text.replace("&lt;", "<").splitlines() if re.search(r"\bp [=<] ", line)]
@@ -167,10 +173,9 @@ def test_no_p_of_a_comparison_stands_without_its_mark_in_any_form(n_experiments:
 
 def test_the_band_and_the_area_of_curves_have_the_level_of_the_look() -> None:
     made = [with_outcomes(name, seed, n=10, looks=LOOKS, n_planned=20) for seed, name in enumerate("ab")]
-    view = build_view(judge(made))
-    assert view.outcomes is not None
-    assert view.outcomes.curves is not None
-    _, cells = view.outcomes.curves.rows[0]
+    section = build_report(judge(made)).section("outcomes")
+    assert section is not None
+    cells = section.tables[-1].rows[0].cells
     assert cells[2].text.startswith("99.7%: ")
     assert cells[3].text.endswith("(nominal)")
-    assert "(99.7%)" in view.outcomes.differences[0].description
+    assert "(99.7%)" in section.figures[-1].plot.description

@@ -13,7 +13,7 @@ from stabilities import everything
 from studies import spread, study, usual
 
 from deviate.model import Experiment, Findings, Series, Unavailable
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.stats import judge
 
 ORDER = [
@@ -63,7 +63,7 @@ KINDS = {
 
 @pytest.fixture(scope="module", params=list(KINDS))
 def page(request: pytest.FixtureRequest) -> Page:
-    return Page(render(build_view(KINDS[request.param]()), "html"))
+    return Page(render(build_report(KINDS[request.param]()), "html"))
 
 
 def test_parts_stand_in_their_order_and_the_contents_name_each(page: Page) -> None:
@@ -121,7 +121,7 @@ def test_a_keyboard_can_pass_over_the_contents(page: Page) -> None:
 
 def test_metrics_stand_by_coefficient_of_variation_after_the_primary_one() -> None:
     findings = _compared()
-    view = build_view(findings)
+    view = build_report(findings)
     cvs = [metric.cv.value for metric in view.metrics]
     assert view.metrics[0].is_primary
     assert None not in cvs
@@ -131,7 +131,7 @@ def test_metrics_stand_by_coefficient_of_variation_after_the_primary_one() -> No
 
 def test_cells_carry_the_number_unrounded() -> None:
     findings = _compared()
-    text = render(build_view(findings), "html")
+    text = render(build_report(findings), "html")
     for side in findings.experiments:
         for description in side.descriptions:
             assert not isinstance(description.mean, Unavailable)
@@ -140,7 +140,7 @@ def test_cells_carry_the_number_unrounded() -> None:
 
 def test_every_mean_of_the_overview_has_its_n() -> None:
     findings = judge([scored("a", [1.0, 2.0, 3.0, 4.0, 6.0]), scored("b", [1.0, 2.0, 3.0, 4.0, 5.0, 7.0])])
-    text = render(build_view(findings), "html")
+    text = render(build_report(findings), "html")
     overview = text[text.index("All metrics") : text.index("</table>", text.index("All metrics"))]
     assert re.findall(r"<small>(n = \d)</small>", overview) == ["n = 5", "n = 6"]
 
@@ -148,7 +148,7 @@ def test_every_mean_of_the_overview_has_its_n() -> None:
 def test_long_names_keep_beginning_and_end_in_headings_and_are_whole_in_the_data() -> None:
     long = f"begin{'x' * 4000}end"
     runs = [run(i, {long: Series((0,), (float(i),))}) for i in range(5)]
-    page = Page(render(build_view(judge([experiment(long, runs, [selected(long, is_primary=True)])])), "html"))
+    page = Page(render(build_report(judge([experiment(long, runs, [selected(long, is_primary=True)])])), "html"))
     for _, text in page.headings:
         assert len(text) < 300
     assert any("begin" in text and "…" in text and "end" in text for _, text in page.headings)
@@ -157,7 +157,7 @@ def test_long_names_keep_beginning_and_end_in_headings_and_are_whole_in_the_data
 
 def test_experiments_whose_shortened_names_are_equal_are_told_apart() -> None:
     names = [f"{'x' * 100}{middle}{'y' * 100}" for middle in "ab"]
-    view = build_view(judge([scored(name, [1.0, 2.0, 3.0, 2.5, 4.0]) for name in names]))
+    view = build_report(judge([scored(name, [1.0, 2.0, 3.0, 2.5, 4.0]) for name in names]))
     assert len({it.label for it in view.experiments}) == 2
 
 
@@ -171,7 +171,7 @@ def test_summaries_have_their_metrics_in_one_order_and_say_how_many_more_there_a
         return experiment(label, runs, [selected(name) for name in names])
 
     rising = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    first, second = build_view(judge([of("a", rising), of("b", rising[::-1])])).experiments
+    first, second = build_report(judge([of("a", rising), of("b", rising[::-1])])).experiments
     assert [it.label for it in first.lines] == [f"m{i} (mean ± SD)" for i in (5, 4, 3, 2)]
     assert [it.label for it in first.lines + first.others] == [it.label for it in second.lines + second.others]
     assert first.more == "2 more metrics in the tables"
@@ -182,15 +182,16 @@ def test_after_an_unplanned_look_the_page_says_why_no_curves_are_compared() -> N
         dataclasses.replace(trained(name, n_runs=6, n_metrics=1, n_points=8, seed=i), n_unplanned_looks=1)
         for i, name in enumerate(("a", "b"))
     ]
-    text = " ".join("".join(Page(render(build_view(judge(sides)), "html")).text).split())
+    text = " ".join("".join(Page(render(build_report(judge(sides)), "html")).text).split())
     assert "Curves against a, exploratory" not in text
     assert re.search(r"Curves are not compared: [^.]*look", text)
 
 
 def test_what_holds_over_all_tasks_stands_with_the_verdict() -> None:
-    view = build_view(_tasks())
-    assert view.tasks is not None
-    assert view.tasks.sentence in view.paste
+    view = build_report(_tasks())
+    tasks = view.section("tasks")
+    assert tasks is not None
+    assert tasks.quotes[0] in view.paste
     text = render(view, "html")
     assert "IQM over 3 tasks" in text[text.index('id="verdict"') : text.index('id="points"')]
 
@@ -226,7 +227,7 @@ def test_warnings_name_long_names_by_their_beginning_and_their_end() -> None:
     sides = [scored(it, [1.0, 2.0, 3.0], selected(name, is_primary=True)) for it in ("a", "b")]
     findings = judge(sides, margin=0.5)
     told = dataclasses.replace(findings, warnings=(f"{name} of a needs a look",))
-    (warning,) = [it for it in build_view(told).warnings if "needs a look" in it]
+    (warning,) = [it for it in build_report(told).warnings if "needs a look" in it]
     assert len(warning) < 150
     assert warning.startswith("test_long_")
     assert warning.endswith("end of a needs a look")

@@ -17,8 +17,8 @@ from deviate.model import Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.model.stability import Measure
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.report import RENDERERS, Document, write
-from deviate.report.data.sheet_schemas import diverge_schema, overhead_schema, sweep_schema
+from deviate.report import RENDERERS, Document, render
+from deviate.report.data.schema import diverge_schema, overhead_schema, sweep_schema
 from deviate.report.parts.overhead import overhead_document
 from deviate.report.parts.sweep import sweep_document
 
@@ -63,7 +63,7 @@ def costed(kernel: str = "conv") -> CostFindings:
     overhead_document(costed(HOSTILE)),
 ])  # fmt: skip
 def test_no_form_lets_a_name_speak(document: Document, form: str) -> None:
-    text = write(document, form)
+    text = render(document, form)
     assert text.endswith("\n")
     assert "\x1b" not in text
     if form == "html":
@@ -82,14 +82,14 @@ def test_no_form_lets_a_name_speak(document: Document, form: str) -> None:
 
 
 def test_a_factor_is_told_as_times_with_its_interval_and_both_modes() -> None:
-    text = write(overhead_document(costed()), "terminal")
+    text = render(overhead_document(costed()), "terminal")
     assert re.search(r"whole run +11\.0 s +82\.1 s +7\.46x +6\.50 … 8\.60 +3 and 3", text)
     assert re.search(r"conv +2\.50 s +400 µs +0\.00x +100, 100", text)
     assert re.search(r"only held +none +1\.00 µs +in one mode only +0, 3", text)
 
 
 def test_a_table_of_a_sweep_has_a_row_per_value_and_shares_in_percent() -> None:
-    text = write(sweep_document(swept(row("1", 90.0, 0.5), row("8", 91.0, 0.25, churn=0.125))), "terminal")
+    text = render(sweep_document(swept(row("1", 90.0, 0.5), row("8", 91.0, 0.25, churn=0.125))), "terminal")
     assert re.search(r"1 +3/3 +90\.00 ± 0\.50 % +0\.50 +0\.25 … 3\.00 +not captured", text)
     assert re.search(r"8 +3/3 +91\.00 ± 0\.25 % +0\.25 +0\.12 … 1\.50 +12 % +6 … 25 +0\.50 +none", text)
     assert "no interval of distance of weights: needs 5 runs, has 3" in text
@@ -105,7 +105,7 @@ def dots(page: str) -> int:
 )
 def test_every_run_is_a_point_beside_the_mean_of_its_value(values: tuple[str, ...], scale: Scale) -> None:
     rows = [row(value, 90.0 + place, 0.5) for place, value in enumerate(values)]
-    page = write(sweep_document(swept(*rows, scale=scale)), "html")
+    page = render(sweep_document(swept(*rows, scale=scale)), "html")
     assert page.count("<svg") == 2
     assert dots(page) == 3 * len(values)
     assert ("logarithmic" in page) == (scale == "log")
@@ -116,7 +116,7 @@ def test_every_run_is_a_point_beside_the_mean_of_its_value(values: tuple[str, ..
 def test_variants_stand_beside_each_other_and_each_row_names_its_own() -> None:
     rows = [row(value, 90.0, 0.5, variant=variant) for value in "18" for variant in ("shuffle", "init")]
     document = sweep_document(swept(*rows))
-    page = Page(write(document, "html"))
+    page = Page(render(document, "html"))
     assert [it.label for it in document.sections[0].tables[0].rows] == [
         "1 · shuffle",
         "1 · init",
@@ -133,7 +133,7 @@ def test_without_a_primary_metric_the_reason_stands_in_place_of_the_table() -> N
         "t", "--size", ("1", "2"), "linear", "", "", 0.95, ("train.py",), (), "name one with --metric"
     )
     for form in RENDERERS:
-        text = write(sweep_document(found), form)
+        text = render(sweep_document(found), form)
         assert form in {"csv", "latex"} or "name one with --metric" in text
 
 
@@ -160,9 +160,9 @@ def test_the_published_copy_is_the_schema(name: str, schema: Callable[[], Schema
     ],
 )
 def test_documents_are_as_their_schema_says(document: Document, schema: Callable[[], Schema]) -> None:
-    assert list(schema_flaws(write(document, "json"), schema)) == []
+    assert list(schema_flaws(render(document, "json"), schema)) == []
 
 
 def test_a_sheet_is_the_same_text_each_time() -> None:
-    first, second = (write(overhead_document(costed()), "html") for _ in range(2))
+    first, second = (render(overhead_document(costed()), "html") for _ in range(2))
     assert first == second

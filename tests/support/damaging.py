@@ -59,7 +59,7 @@ def change_byte(path: Path, rng: random.Random) -> bytes:
 
 def report_of(folder: Path) -> str:
     """The report of an experiment as JSON, its figures unrounded."""
-    return report.render(report.build_view(workflows.describe(read_experiment(folder), workflows.Judging())), "json")
+    return report.render(report.build_report(workflows.describe(read_experiment(folder), workflows.Judging())), "json")
 
 
 def unnoticed(

@@ -13,8 +13,8 @@ from schemas import schema_flaws
 
 from deviate.api import Results
 from deviate.model import Findings, Interval, Unavailable
-from deviate.report import build_view
-from deviate.report.document import Absent, Cell
+from deviate.report import build_report
+from deviate.report.document import Absent, Cell, Table
 from deviate.report.forms.registry import RENDERERS, render
 
 TOLD = re.compile(
@@ -31,8 +31,8 @@ VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
 def flaws_of(findings: Findings) -> Iterator[str]:
     """What is wrong with these findings in any form that they can take."""
     yield from (f"findings: {flaw}" for flaw in _reasonless(findings, "findings"))
-    view, results = build_view(findings), Results(findings)
-    yield from (f"view: {flaw}" for flaw in _reasonless_view(view, "view"))
+    view, results = build_report(findings), Results(findings)
+    yield from (f"report: {flaw}" for flaw in _reasonless_document(view, "report"))
     texts = {form: render(view, form) for form in RENDERERS}
     texts |= {"repr": repr(results), "narrow": render(view, "terminal", width=40, is_coloured=True)}
     texts |= {"notebook": results._repr_html_(), "sentence": "\n".join((results.sentence, *results.warnings))}
@@ -209,17 +209,16 @@ def _reasonless(value: object, place: str) -> Iterator[str]:
                 yield from _reasonless(getattr(value, it.name), f"{place}.{it.name}")
 
 
-def _reasonless_view(value: object, place: str) -> Iterator[str]:
-    """Cells without text, and parts that are neither there nor excused."""
+def _reasonless_document(value: object, place: str) -> Iterator[str]:
+    """Cells and reasons without text."""
     if isinstance(value, Cell | Absent):
         yield from (f"an empty cell in {place}" for _ in [0] if not value.text.strip() and "matrix" not in place)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _reasonless_view(item, place)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, Findings):
+            yield from _reasonless_document(item, place)
+    elif dataclasses.is_dataclass(value):
+        # All pairs have cells below the diagonal alone; for a terminal, what is missing is left out and said below.
+        inner = f"{place}.matrix" if isinstance(value, Table) and value.kind == "matrix" else place
         for it in dataclasses.fields(value):
-            part = getattr(value, it.name)
-            excuse = f"no_{it.name}"
-            if hasattr(value, excuse) and bool(part) == bool(getattr(value, excuse)):
-                yield f"{place}.{it.name} is {'both there and excused' if part else 'neither there nor excused'}"
-            yield from _reasonless_view(part, f"{place}.{it.name}")
+            if inner != "report" or it.name != "noise":
+                yield from _reasonless_document(getattr(value, it.name), f"{inner}.{it.name}")

@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 
 from deviate import __version__
 from deviate.model import ClassStability, Convergence, ConvergenceRow, CurveComparison, SetStability, WeightStability
-from deviate.report.data.document import Json, members
+from deviate.report.data.published import Json, members
 from deviate.report.format import SURROGATE
 
 DRAWN: dict[type, frozenset[str]] = {
@@ -35,7 +35,7 @@ def document_data(
 
 
 def plain(value: object, *, without_drawn: bool = False) -> Json:
-    """Values of the model as `deviate.report.data.document` has them: tuples as lists, classes as mappings."""
+    """Values of the model as `deviate.report.data.published` has them: tuples as lists, classes as mappings."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The JSON Schemas of the report and of the check as JSON, made from what annotations and docstrings say."""
+"""The JSON Schemas of every document as JSON, made from what annotations and docstrings say."""
 
 import re
 from dataclasses import is_dataclass
@@ -8,7 +8,18 @@ from typing import Literal, Union, get_args, get_origin
 
 from deviate.model import Estimate, Findings, Unavailable
 from deviate.model.check import CheckFindings
-from deviate.report.data.document import CHECK_SCHEMA, SCHEMA, Json, members
+from deviate.model.cost import CostFindings
+from deviate.model.divergence import DivergenceFindings
+from deviate.model.sweep import SweepFindings
+from deviate.report.data.published import (
+    CHECK_SCHEMA,
+    DIVERGE_SCHEMA,
+    OVERHEAD_SCHEMA,
+    SCHEMA,
+    SWEEP_SCHEMA,
+    Json,
+    members,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PRIMITIVES: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
@@ -45,6 +56,38 @@ def check_schema() -> Schema:
         CheckFindings,
         "What a gate was asked and what it answers, unrounded. Differences are candidate minus baseline, in the unit "
         "of the metric; main-loop steps and replicates count from 0.",
+    )
+
+
+def diverge_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of diverge: nothing is optional, nothing else allowed."""
+    return document_schema(
+        "diverge",
+        DIVERGE_SCHEMA,
+        DivergenceFindings,
+        "Where two runs part, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, lines "
+        "from 1; times are in seconds, files relative to the project.",
+    )
+
+
+def overhead_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of overhead: nothing is optional, nothing else allowed."""
+    return document_schema(
+        "overhead",
+        OVERHEAD_SCHEMA,
+        CostFindings,
+        "What determinism costs, unrounded. Times are in seconds; a factor is held over free; main-loop steps and "
+        "replicates count from 0.",
+    )
+
+
+def sweep_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of a sweep: nothing is optional, nothing else allowed."""
+    return document_schema(
+        "sweep",
+        SWEEP_SCHEMA,
+        SweepFindings,
+        "Measures against an argument, unrounded: scores in the unit of the metric, churn as a share.",
     )
 
 

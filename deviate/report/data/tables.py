@@ -13,8 +13,8 @@ from deviate.model import Comparison, Description, Experiment, Findings, Interva
 from deviate.model.estimates import NOT_SHOWN
 from deviate.report.data import stability
 from deviate.report.data.scores import plain_text, score_rows
+from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import counted
-from deviate.report.view.data import DataFile, DataView
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
@@ -33,23 +33,29 @@ class TableFile:
     chunks: Callable[[], Iterator[str]]
 
 
-def data_view(findings: Findings) -> DataView:
-    """What lies beside the page, in words."""
+def data_section(findings: Findings) -> Section:
+    """What lies beside the page, in words, and why there is no file of curves."""
+    why = _no_curves(n_values(findings))
+    facts = Facts(tuple(Fact(name, cell(words)) for name, words in files_beside(findings).items()))
+    return Section("data", "Data", (facts, *([Absent(why)] if why else [])))
+
+
+def files_beside(findings: Findings) -> dict[str, str]:
+    """Names of the files, and what their rows are."""
     n_curves = n_values(findings)
-    files = [
-        DataFile("scores.csv", "a row per run and metric"),
-        DataFile("descriptions.csv", "a row per experiment and metric: every figure that describes it"),
-    ]
+    files = {
+        "scores.csv": "a row per run and metric",
+        "descriptions.csv": "a row per experiment and metric: every figure that describes it",
+    }
     if findings.pairs:
-        files.append(DataFile("comparisons.csv", "a row per candidate and metric: every figure that compares"))
+        files["comparisons.csv"] = "a row per candidate and metric: every figure that compares"
     if 0 < n_curves <= MOST_VALUES:
-        files.append(DataFile("curves.csv", f"a row per measurement, {counted(n_curves, 'value')}"))
-    files += [DataFile(name, stability.FILES[name]) for name in stability.stability_files(findings)]
-    return DataView(files=tuple(files), no_curves=_no_curves(n_curves))
+        files["curves.csv"] = f"a row per measurement, {counted(n_curves, 'value')}"
+    return files | {name: stability.FILES[name] for name in stability.stability_files(findings)}
 
 
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
-    """The files that `data_view` names."""
+    """The files that lie beside the page."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "scores.csv": lambda: _text(score_rows(findings)),
         "descriptions.csv": lambda: _text(_description_rows(findings)),
@@ -60,7 +66,7 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
         "groups.csv": lambda: _text(stability.group_rows(findings)),
         "disagreement.csv": lambda: _text(stability.pair_rows(findings)),
     }
-    return tuple(TableFile(it.name, makers[it.name]) for it in data_view(findings).files)
+    return tuple(TableFile(name, makers[name]) for name in files_beside(findings))
 
 
 def n_values(findings: Findings) -> int:

@@ -5,9 +5,20 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.form_registry import COLUMN_IN
-from deviate.report.plots import BreakdownPlot, MatrixPlot, Plot, StepsPlot
-from deviate.report.view import View
+from deviate.report.document import Figure, Report, Section
+from deviate.report.medium import COLUMN_IN
+from deviate.report.plots import (
+    BreakdownPlot,
+    DifferencePlot,
+    ForestPlot,
+    MatrixPlot,
+    PlanningPlot,
+    Plot,
+    ProfilePlot,
+    RankPlot,
+    StepsPlot,
+    SurvivalPlot,
+)
 
 LONGEST_NAME = 48
 
@@ -47,10 +58,10 @@ class Picture:
         return self.plot.key
 
 
-def pictures(view: View) -> tuple[Picture, ...]:
+def pictures(report: Report) -> tuple[Picture, ...]:
     """All figures in the order of the page; none is drawn before it is asked for."""
     found: dict[str, Picture] = {}
-    for name, plot in _plots(view):
+    for name, plot in _plots(report):
         unique, n = name, 2
         while unique in found:
             unique, n = f"{name}-{n}", n + 1
@@ -97,41 +108,36 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower())[:LONGEST_NAME].strip("-") or "metric"
 
 
-def _plots(view: View) -> Iterator[tuple[str, Plot]]:
-    for metric in view.metrics:
-        if metric.estimation is not None:
-            yield f"estimation-{slug(metric.name)}", metric.estimation
-    for metric in view.metrics:
-        if metric.curve is not None:
-            yield f"curves-{slug(metric.name)}", metric.curve
-    for table in view.noise.tables if view.noise is not None else ():
-        if table.forest is not None:
-            yield f"forest-{slug(table.name)}", table.forest
-    if view.tasks is not None and view.tasks.ranks is not None:
-        yield "ranks", view.tasks.ranks
-    if view.tasks is not None and view.tasks.profile is not None:
-        yield "profile", view.tasks.profile
-    yield from _of_stability(view)
-    yield from _of_outcomes(view)
+def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
+    for metric in report.metrics:
+        if isinstance(metric.estimation, Figure):
+            yield f"estimation-{slug(metric.name)}", metric.estimation.plot
+    for metric in report.metrics:
+        if isinstance(metric.curve, Figure):
+            yield f"curves-{slug(metric.name)}", metric.curve.plot
+    for section in report.sections:
+        for part in (section, *section.parts):
+            folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
+            for figure in (*part.figures, *folded):
+                yield _name(figure.plot, section, part), figure.plot
 
 
-def _of_stability(view: View) -> Iterator[tuple[str, Plot]]:
-    """How alike runs are, on evaluation sets, their classes, and in their weights."""
-    for part in (*view.stability.parts, *view.stability.classes):
-        for plot in (*part.plots, *(plot for fold in part.folds for plot in fold.plots)):
-            name = slug(plot.title.partition(":")[0])
-            yield name if isinstance(plot, BreakdownPlot) else f"{KINDS[type(plot)]}-{name}", plot
-
-
-def _of_outcomes(view: View) -> Iterator[tuple[str, Plot]]:
-    """What became of the runs, and what more of them could see."""
-    for plot in view.outcomes.survival if view.outcomes is not None else ():
-        yield f"survival-{slug(plot.title.partition(':')[0])}", plot
-    for band in view.outcomes.differences if view.outcomes is not None else ():
-        yield f"difference-{slug(band.title)}", band
-    for section in view.breakdowns.sections:
-        if section.plot is not None:
-            yield f"classes-{slug(section.heading)}", section.plot
-    for part in view.planning.parts:
-        if part.plot is not None:
-            yield f"planning-{slug(part.heading)}", part.plot
+def _name(plot: Plot, section: Section, part: Section) -> str:
+    """By what it draws, and of what."""
+    match plot:
+        case ForestPlot():
+            return f"forest-{slug(part.heading)}"
+        case RankPlot():
+            return "ranks"
+        case ProfilePlot():
+            return "profile"
+        case SurvivalPlot():
+            return f"survival-{slug(plot.title.partition(':')[0])}"
+        case DifferencePlot():
+            return f"difference-{slug(plot.title)}"
+        case PlanningPlot():
+            return f"planning-{slug(part.heading)}"
+        case BreakdownPlot() if section.key == "breakdowns":
+            return f"classes-{slug(part.heading)}"
+    name, kind = slug(plot.title.partition(":")[0]), KINDS.get(type(plot))
+    return f"{kind}-{name}" if kind else name

@@ -2,17 +2,18 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from deviate.report.document import Document
+from deviate.report.document import Document, Figure, Report
 from deviate.report.figures.pictures import pictures
-from deviate.report.form_registry import Medium
-from deviate.report.forms.csv import render_csv, write_csv
-from deviate.report.forms.json import embedded_json, write_json
-from deviate.report.forms.registry import document_form, renderer
+from deviate.report.forms.csv import render_csv
+from deviate.report.forms.json import embedded_json, render_json
+from deviate.report.forms.registry import document_form
 from deviate.report.forms.templates import source, template
-from deviate.report.view import View
+from deviate.report.medium import Medium
+from deviate.report.plots import CurvePlot, Plot
 
 POINTS_ON_PAGE = 110_000
 """Points of all curves together: about 18 bytes each, so that a page of any experiment stays well below 4 MB."""
@@ -23,40 +24,48 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 
 
 @document_form("html")
-def write_html(document: Document, medium: Medium) -> str:
-    # matplotlib takes half a second to import, which a terminal should not wait for.
-    from deviate.report.figures import page_figure
+def render_html(document: Document, medium: Medium) -> str:
+    return _report(document, medium) if isinstance(document, Report) else _document(document, medium)
 
-    script = source(SCRIPT)
+
+def _document(document: Document, medium: Medium) -> str:
     plots = [figure.plot for section in document.sections for figure in section.figures]
     return template(DOCUMENT).render(
         document=document,
-        policy=policy(script),
-        script=trusted(script),
-        figures={plot.key: trusted(page_figure(plot)) for plot in plots},
-        data=json_in_html(write_json(document, medium)),
-        csv=base64.b64encode(write_csv(document, medium).encode()).decode(),
+        figures=_figures(plots),
+        data=json_in_html(render_json(document, medium)),
+        **_around(document, medium),
     )
 
 
-@renderer("html")
-def render_html(view: View, surface: Medium) -> str:
+def _report(report: Report, medium: Medium) -> str:
+    curves, note = report.embedded_curves()
+    return template().render(
+        report=report,
+        sections={section.key: section for section in report.sections},
+        figures=_figures([picture.plot for picture in pictures(report)], _points_per_curve(report)),
+        data=json_in_html(embedded_json(report)),
+        curve_data=json_in_html(curves),
+        curve_note=note,
+        **_around(report, medium),
+    )
+
+
+def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.data.embedded import embedded_curves
     from deviate.report.figures import page_figure
 
-    n_points = _points_per_curve(view)
-    script, embedded = source(SCRIPT), embedded_curves(view.findings)
-    return template().render(
-        view=view,
-        policy=policy(script),
-        script=trusted(script),
-        figures={it.key: trusted(page_figure(it.plot, n_points)) for it in pictures(view)},
-        data=json_in_html(embedded_json(view)),
-        curve_data=json_in_html(embedded.text),
-        curve_note=embedded.note,
-        csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
-    )
+    return {plot.key: trusted(page_figure(plot, n_points)) for plot in plots}
+
+
+def _around(document: Document, medium: Medium) -> dict[str, str]:
+    """The script that pages have, and their data."""
+    script = source(SCRIPT)
+    return {
+        "policy": policy(script),
+        "script": trusted(script),
+        "csv": base64.b64encode(render_csv(document, medium).encode()).decode(),
+    }
 
 
 def policy(script: str) -> str:
@@ -65,14 +74,12 @@ def policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
-def _points_per_curve(view: View) -> int:
-    n_curves = sum(
-        len(group.counted) + len(group.failed)
-        for metric in view.metrics
-        if metric.curve
-        for group in metric.curve.groups
-    )
-    room = POINTS_ON_PAGE - (POINTS_OF_STABILITY if view.stability.parts else 0)
+def _points_per_curve(report: Report) -> int:
+    curves = [it.curve.plot for it in report.metrics if isinstance(it.curve, Figure)]
+    groups = [group for plot in curves if isinstance(plot, CurvePlot) for group in plot.groups]
+    n_curves = sum(len(group.counted) + len(group.failed) for group in groups)
+    stability = report.section("stability")
+    room = POINTS_ON_PAGE - (POINTS_OF_STABILITY if stability and stability.parts else 0)
     return max(FEWEST_POINTS, min(MOST_POINTS, room // max(1, n_curves)))
 
 

@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.report.document import NOTHING, Absent, Cell, Document, Entry, Row, Table, is_words
-from deviate.report.form_registry import Medium
+from deviate.report.document import NOTHING, Absent, Cell, Document, Entry, Layout, Report, Row, Table, is_words
 from deviate.report.format import shorten
 from deviate.report.forms.latex_floats import floats
-from deviate.report.forms.registry import document_form, renderer
+from deviate.report.forms.registry import document_form
 from deviate.report.forms.siunitx import NumberColumn, is_number, number_column, number_text
 from deviate.report.forms.tex import escape, prose, written
 from deviate.report.forms.text_width import SIZES, fitted, width_pt
+from deviate.report.medium import Medium
 from deviate.report.numbers import TO
-from deviate.report.parts.table import Layout, result_table
-from deviate.report.view import View
 
 MOST_ROWS = 40
 """More rows than this break over pages, which a float does not."""
@@ -52,14 +50,11 @@ class _Set:
 
 
 @document_form("latex")
-def write_latex(document: Document, _medium: Medium) -> str:
-    return floats(document)
-
-
-@renderer("latex")
-def render_latex(view: View, surface: Medium) -> str:
+def render_latex(document: Document, medium: Medium) -> str:
     """Metrics stand as they were declared; booktabs, longtable for a long one, and siunitx where it was asked for."""
-    return _source(_fitting(view, has_siunitx=surface.has_siunitx), label_of(view))
+    if isinstance(document, Report):
+        return _source(_fitting(document, has_siunitx=medium.has_siunitx), label_of(document))
+    return floats(document)
 
 
 def table_source(layouts: Sequence[Table], label: str) -> str:
@@ -87,23 +82,22 @@ def _has_room(setting: _Set) -> bool:
     return _label_room(setting) >= _label_need(setting)
 
 
-def label_of(view: View) -> str:
+def label_of(report: Report) -> str:
     r"""What `\ref` finds the table by."""
-    slug = re.sub(r"[^a-z0-9]+", "-", view.title.lower())[:LONGEST_LABEL].strip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", report.title.lower())[:LONGEST_LABEL].strip("-")
     return f"tab:{slug or 'results'}"
 
 
-def packages_of(view: View, *, has_siunitx: bool = False) -> tuple[str, ...]:
+def packages_of(report: Report, *, has_siunitx: bool = False) -> tuple[str, ...]:
     """The packages that the table needs."""
-    return _fitting(view, has_siunitx=has_siunitx).packages
+    return _fitting(report, has_siunitx=has_siunitx).packages
 
 
-def _fitting(view: View, *, has_siunitx: bool) -> _Set:
+def _fitting(report: Report, *, has_siunitx: bool) -> _Set:
     """The first layout that a line has room for, in the larger size where it can be; else the narrowest one."""
     settings: list[_Set] = []
-    labels = [experiment.label for experiment in view.experiments]
     for layout in WITH_SIUNITX if has_siunitx else WITHOUT:
-        table = result_table(view.findings, labels, as_declared=True, layout=layout)
+        table = report.results(as_declared=True, layout=layout)
         columns = _columns(table, has_siunitx=has_siunitx)
         for size in SIZES:
             settings.append(_Set(table, size, columns))

@@ -9,29 +9,23 @@ from deviate.report.document import (
     Answer,
     Block,
     Cell,
+    Check,
     Document,
     Entry,
     Excerpt,
     Items,
     Remark,
+    Report,
     Row,
     Table,
+    Verdict,
     is_words,
 )
-from deviate.report.form_registry import Medium
 from deviate.report.format import clean, counted, shorten
-from deviate.report.forms.registry import document_form, renderer
-from deviate.report.parts.stability.tables import group_tables, stability_tables
-from deviate.report.parts.table import result_table
-from deviate.report.view import VerdictView, View
-
-ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
-"""An address would notify somebody, which a backslash does not prevent."""
-SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|://|(?<=www)\.")
-
-FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
-"""What would begin a list or draw a line."""
-
+from deviate.report.forms.check_text import check_comment
+from deviate.report.forms.markdown_text import escape
+from deviate.report.forms.registry import document_form
+from deviate.report.medium import Medium
 
 LIMIT = 65_536
 """Characters of the longest comment that GitHub takes."""
@@ -44,7 +38,17 @@ LONGEST_SENTENCE = 2_000
 
 
 @document_form("markdown")
-def write_markdown(document: Document, _medium: Medium) -> str:
+def render_markdown(document: Document, _medium: Medium) -> str:
+    """For a pull request or a notebook: the result first, then what a reader must know of it."""
+    match document:
+        case Check():
+            return check_comment(document, _report(document.report))
+        case Report():
+            return _report(document)
+    return _document(document)
+
+
+def _document(document: Document) -> str:
     """The result first, then the tables, then what a reader must know of them."""
     blocks = [f"### {escape(document.title)}", escape(document.subtitle)]
     blocks += _answer(document.answer) if document.answer is not None else [f"> {escape(it)}" for it in document.paste]
@@ -115,30 +119,29 @@ def _grid(table: Table) -> str:
     return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
 
 
-@renderer("markdown")
-def render_markdown(view: View, _surface: Medium) -> str:
-    """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them.
+def _report(report: Report) -> str:
+    """What was concluded first, then the numbers, then what a reader must know of them.
 
     What no comment has room for is left out from the end, and said.
     """
-    table = result_table(view.findings, [experiment.label for experiment in view.experiments])
+    table = report.results()
     n_metrics = len(_groups(table))
     for n_shown in (n_metrics, *(n_metrics // 2**k for k in range(1, n_metrics.bit_length() + 1))):
-        text = _document(view, table, n_shown)
+        text = _comment(report, table, n_shown)
         if len(text) <= LIMIT:
             return text
     said = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
     return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
 
 
-def _document(view: View, table: Table, n_shown: int) -> str:
+def _comment(report: Report, table: Table, n_shown: int) -> str:
     groups = _groups(table)
     first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
-    blocks = [f"### {_sentence(view.title)}"]
-    blocks += [_verdict(it) for it in view.verdicts]
-    blocks += [_sentence(view.no_verdict)] if view.no_verdict else []
-    blocks += [_list(view.noise.statements)] if view.noise is not None and view.noise.statements else []
-    blocks += [f"> {_sentence(it)}" for it in view.paste]
+    blocks = [f"### {_sentence(report.title)}"]
+    blocks += [_verdict(it) for it in report.verdicts]
+    blocks += [_sentence(report.no_verdict)] if report.no_verdict else []
+    blocks += [_list(report.statements)] if report.statements else []
+    blocks += [f"> {_sentence(it)}" for it in report.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []
     if others:
         blocks += [f"<details><summary>{counted(len(others), 'more metric')}</summary>"]
@@ -149,31 +152,29 @@ def _document(view: View, table: Table, n_shown: int) -> str:
             f"Left out here: {left} of {len(groups)}, for a comment has no room for them; the page has them all."
         ]
     blocks += [_sentence(table.caption)]
-    blocks += _stability(view)
+    blocks += _stability(report)
     n_notes = max(
         (max(entry.marks, default=0) for it in (*first, *others) for row in it for entry in row.cells), default=0
     )
     blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
-    warnings = [f"Warning: {text}" for text in view.warnings[:MOST_WARNINGS]]
-    warnings += [f"{len(view.warnings) - MOST_WARNINGS} more warnings are on the page"] * (
-        len(view.warnings) > MOST_WARNINGS
+    warnings = [f"Warning: {text}" for text in report.warnings[:MOST_WARNINGS]]
+    warnings += [f"{len(report.warnings) - MOST_WARNINGS} more warnings are on the page"] * (
+        len(report.warnings) > MOST_WARNINGS
     )
     blocks += [_list(warnings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _stability(view: View) -> list[str]:
+def _stability(report: Report) -> list[str]:
     """What a reader needs first, then the measures, folded; footnotes are left to the page."""
-    if not view.stability.lines:
+    if not report.stability:
         return []
-    blocks = [f"**Stability**\n\n{_list(view.stability.lines)}"]
-    findings, labels = view.findings, [it.label for it in view.experiments]
-    for name, layouts in (
-        ("Measures of stability", stability_tables(findings, labels)),
-        ("Sub-groups", group_tables(findings, labels)),
-    ):
+    blocks = [f"**Stability**\n\n{_list(report.stability)}"]
+    names = {"stability": "Measures of stability", "groups": "Sub-groups"}
+    for name, layouts in report.further().items():
         if layouts and len(layouts[0].rows) <= MOST_ROWS:
-            blocks += [f"<details><summary>{name}</summary>", "\n".join(_table(layouts[0], _groups(layouts[0])))]
+            table = "\n".join(_table(layouts[0], _groups(layouts[0])))
+            blocks += [f"<details><summary>{names[name]}</summary>", table]
             blocks += [_sentence(layouts[0].caption), "</details>"]
     return blocks
 
@@ -192,22 +193,7 @@ def _sentence(text: str) -> str:
     return escape(shorten(clean(text), LONGEST_SENTENCE))
 
 
-def escape(text: str) -> str:
-    r"""Text that Markdown shows as it is: no markup, no link, nobody notified.
-
-    >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
-    test_acc \| &lt;b&gt; \_x\_ &#64;me
-    """
-    escaped = SPECIAL.sub(lambda found: ENTITIES.get(found[0]) or _apart(found[0]), clean(text).strip())
-    return FIRST.sub(r"\1\\\2", escaped)
-
-
-def _apart(special: str) -> str:
-    """A sign without its power; of an address, the sign by which it is known."""
-    return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")
-
-
-def _verdict(verdict: VerdictView) -> str:
+def _verdict(verdict: Verdict) -> str:
     told = " · ".join(
         _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
     )

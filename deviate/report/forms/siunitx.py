@@ -41,7 +41,7 @@ class NumberColumn:
 def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
     """The room that the numbers of a column take; None where what stands in it is not numbers.
 
-    >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),)), Absent("crashed")])
+    >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),))])
     NumberColumn(sign='', whole=3, places=2, uncertainty=1)
     """
     cells = [it for it in entries if isinstance(it, Cell) and it.pieces and not _is_braced(it)]

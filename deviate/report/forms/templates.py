@@ -9,10 +9,10 @@ from pathlib import Path
 import jinja2
 
 from deviate.errors import ToolError
-from deviate.report.document import Absent, Excerpt, Figure, Items, Remark, Table
+from deviate.report.document import Absent, Changes, Code, Excerpt, Facts, Figure, Items, Quote, Remark, Table
 
 PAGE = "report.html.j2"
-BLOCKS = (Absent, Excerpt, Figure, Items, Remark, Table)
+BLOCKS = (Absent, Changes, Code, Excerpt, Facts, Quote, Figure, Items, Remark, Table)
 """What templates tell apart, each by its name in lower case."""
 
 

@@ -2,24 +2,46 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.report.document import Absent, Block, Document, Section, Table, Tone
-from deviate.report.form_registry import Medium
-from deviate.report.format import clean, shorten_middle
-from deviate.report.forms.registry import document_form, renderer
+from deviate.report.document import (
+    Absent,
+    Block,
+    Cell,
+    Check,
+    Document,
+    Items,
+    Report,
+    Section,
+    Summary,
+    SummaryLine,
+    Table,
+    Tone,
+    Verdict,
+)
+from deviate.report.format import clean, counted, shorten_middle
+from deviate.report.forms.check_text import check_lines
+from deviate.report.forms.registry import document_form
 from deviate.report.forms.screen import screen
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
-from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, VerdictView, View
+from deviate.report.medium import Medium
 
 NARROWEST = 40
 MOST_FAILURES = 3
-MOST_TABLES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
 
 
 @document_form("terminal")
-def write_terminal(document: Document, medium: Medium) -> str:
+def render_terminal(document: Document, medium: Medium) -> str:
+    match document:
+        case Check():
+            return check_lines(document, medium)
+        case Report():
+            return _report(document, medium)
+    return _document(document, medium)
+
+
+def _document(document: Document, medium: Medium) -> str:
     """Plain lines no wider than the medium, as far as words allow; of a document with an answer, that one."""
     width = max(medium.width, NARROWEST)
     if document.answer is not None:
@@ -58,39 +80,38 @@ def _warning(text: str, medium: Medium, width: int) -> list[str]:
     return [f"{label}  {first}", *(f"         {line}" for line in rest)]
 
 
-@renderer("terminal")
-def render_terminal(view: View, surface: Medium) -> str:
-    """Plain lines no wider than the surface, as far as words allow."""
-    width = max(surface.width, NARROWEST)
-    columns = _columns(view)
+def _report(report: Report, medium: Medium) -> str:
+    """Plain lines no wider than the medium, as far as words allow."""
+    width = max(medium.width, NARROWEST)
+    columns = _columns(report)
     lines: list[str] = []
-    for experiment in view.experiments:
+    for experiment in report.experiments:
         lines += _experiment(experiment, columns, width)
     lines.append("")
-    if view.noise is not None:
-        lines += _noise(view.noise, width)
-    for verdict in view.verdicts:
-        lines += _verdict(verdict, view.scope, surface, width)
-    if view.no_verdict and view.candidates:
-        lines += [*filled(view.no_verdict, width, "  "), ""]
-    lines += _together(view, width)
-    if view.stability.lines:
-        lines += [*_told("Stability", view.stability.lines, width), ""]
-    if view.outcomes is not None and view.outcomes.lines:
-        lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
-    lines += _others(view, width)
-    lines += _failures(view, surface, width)
-    for warning in view.warnings:
-        lines += _warning(clean(warning), surface, width)
+    if report.noise is not None:
+        lines += [*_brief(report.noise, width), ""]
+    for verdict in report.verdicts:
+        lines += _verdict(verdict, report.scope, medium, width)
+    if report.no_verdict and report.candidates:
+        lines += [*filled(report.no_verdict, width, "  "), ""]
+    lines += _together(report, width)
+    if report.stability:
+        lines += [*_told("Stability", report.stability, width), ""]
+    if report.outcomes:
+        lines += [*_told("Outcomes", report.outcomes, width), ""]
+    lines += _others(report, width)
+    lines += _failures(report, medium, width)
+    for warning in report.warnings:
+        lines += _warning(clean(warning), medium, width)
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _failures(view: View, surface: Medium, width: int) -> list[str]:
+def _failures(report: Report, medium: Medium, width: int) -> list[str]:
     """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
     lines: list[str] = []
-    for failure in view.failures[:MOST_FAILURES]:
+    for failure in report.failures[:MOST_FAILURES]:
         told = joined(
             f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
             [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
@@ -98,11 +119,11 @@ def _failures(view: View, surface: Medium, width: int) -> list[str]:
             indent=9,
         )
         first, *rest = told
-        lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, surface), 1), *rest]
+        lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, medium), 1), *rest]
         lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
         # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
-    left = len(view.failures) - MOST_FAILURES
+    left = len(report.failures) - MOST_FAILURES
     return [*lines, *(filled(f"… and {left} more: see the report, Failures", width, " " * 9) if left > 0 else [])]
 
 
@@ -114,13 +135,13 @@ def _last_words(line: str, width: int) -> str:
     return cut(label + line, width)
 
 
-def _columns(view: View) -> tuple[int, int]:
+def _columns(report: Report) -> tuple[int, int]:
     """Widths of the columns of labels and of values, over all blocks."""
-    rows = [row for experiment in view.experiments for row in (*experiment.lines, *experiment.others)]
+    rows = [row for experiment in report.experiments for row in (*experiment.lines, *experiment.others)]
     return widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
 
 
-def _experiment(experiment: ExperimentSummary, columns: tuple[int, int], width: int) -> list[str]:
+def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> list[str]:
     head = (
         f"{experiment.role:<11}{name(experiment.label)}"
         if len(experiment.role) < 10
@@ -141,12 +162,12 @@ def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str
     yield from joined(head, row.details, width, indent=4)
 
 
-def _verdict(verdict: VerdictView, scope: str, surface: Medium, width: int) -> list[str]:
+def _verdict(verdict: Verdict, scope: str, medium: Medium, width: int) -> list[str]:
     word = clean(verdict.word)
     change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
     first, *rest = joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
-    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], surface)}", 1), *rest]
+    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], medium)}", 1), *rest]
     sides = f"{name(verdict.candidate)} against {name(verdict.baseline)}"
     lines += filled(f"{sides}: {clean(verdict.reason)}", width, "  ")
     if verdict.tests:
@@ -156,26 +177,22 @@ def _verdict(verdict: VerdictView, scope: str, surface: Medium, width: int) -> l
     return [*lines, ""]
 
 
-def _noise(noise: NoiseView, width: int) -> list[str]:
-    """Control and what else the runs prove, then the primary metric over the variants, or a few where none is."""
-    if not noise.tables and not noise.statements:
-        return []
-    lines = _told("Noise", noise.statements, width)
-    shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
-    for table in shown:
-        rows = [(row.variant, *row.brief) for row in table.rows]
-        laid_out = list(tabled([table.brief_headers, *rows], width - 2, remarks=[row.remark for row in table.rows]))
-        lines += ["", *(f"  {line}" for line in laid_out)]
-        lines += [line for text in table.missing for line in filled(text, width, "  ")]
-        if not isinstance(table.excess, Absent):
-            lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
-    left = len(noise.tables) - len(shown)
-    if left > 0:
-        lines += filled(
-            f"… and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources", width, "  "
-        )
-    lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
-    return [*lines, ""]
+def _brief(section: Section, width: int) -> list[str]:
+    """Sentences beside the heading, tables below it."""
+    lines: list[str] = []
+    for block in section.blocks:
+        match block:
+            case Items():
+                lines += _told(section.heading, block.sentences, width)
+            case Section():
+                lines += _brief(block, width)
+            case Table():
+                rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
+                laid_out = tabled([block.columns, *rows], width - 2, remarks=[row.note for row in block.rows])
+                lines += ["", *(f"  {line}" for line in laid_out)]
+            case str():
+                lines += filled(block, width, "  ")
+    return lines
 
 
 def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
@@ -188,42 +205,39 @@ def _hung(text: str, width: int) -> list[str]:
     return filled(text, width - 11, "", "  ")
 
 
-def _together(view: View, width: int) -> list[str]:
+def _together(report: Report, width: int) -> list[str]:
     """Three or more experiments in the primary metric, or a few where none is; several tasks."""
-    shown = [it for it in view.many if it.is_primary] or list(view.many[:MOST_TABLES])
-    lines = [line for table in shown for line in _told("Together", table.lines, width)]
-    left = len(view.many) - len(shown)
-    if shown and not shown[0].is_primary and left > 0:
-        told = f"… and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments"
+    lines = _told("Together", report.together, width)
+    if report.together_left:
+        told = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
         lines += filled(told, width, " " * 11)
-    lines += _told("Tasks", view.tasks.lines, width) if view.tasks else []
+    lines += _told("Tasks", report.tasks, width)
     return [*lines, ""] if lines else []
 
 
-def _others(view: View, width: int) -> list[str]:
+def _others(report: Report, width: int) -> list[str]:
     """The comparisons that are no headline: a row per metric and candidate."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
     methods: dict[str, None] = {}
-    for metric in view.metrics:
+    for metric in report.metrics:
         if metric.is_primary:
             continue
-        for candidate, comparison in zip(view.candidates, metric.overview_comparisons, strict=True):
-            if comparison is None:
+        for candidate, judgement in zip(report.candidates, metric.judgements, strict=True):
+            if isinstance(judgement, Absent):
                 continue
-            whose = name(metric.name) if len(view.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
-            interval = comparison.interval.text
-            has_interval = not isinstance(comparison.interval, Absent)
-            methods |= {comparison.method: None} if comparison.method else {}
-            p_value = comparison.p_adjusted.text
-            remarks.append(comparison.remark)
+            whose = name(metric.name) if len(report.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
+            interval, p_adjusted = judgement.interval, judgement.p_adjusted
+            has_interval = isinstance(interval, Cell)
+            methods |= {judgement.method: None} if judgement.method else {}
+            remarks.append(judgement.remark)
             rows.append(
                 (
                     whose,
-                    comparison.difference.text,
-                    f"[{interval}]" if has_interval else "",
-                    p_value if has_interval and not isinstance(comparison.p_adjusted, Absent) else "",
-                    comparison.word,
+                    judgement.difference.text,
+                    f"[{interval.text}]" if has_interval else "",
+                    p_adjusted.text if has_interval and isinstance(p_adjusted, Cell) else "",
+                    judgement.word,
                 )
             )
     if not rows:
@@ -232,5 +246,5 @@ def _others(view: View, width: int) -> list[str]:
     return [*tabled([head, *rows], width, remarks), ""]
 
 
-def _painted(text: str, code: str, surface: Medium) -> str:
-    return f"{code}{text}{RESET}" if surface.is_coloured else text
+def _painted(text: str, code: str, medium: Medium) -> str:
+    return f"{code}{text}{RESET}" if medium.is_coloured else text

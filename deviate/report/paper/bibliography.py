@@ -17,9 +17,10 @@ from deviate.model import (
     Test,
     Unavailable,
 )
+from deviate.report.document import Report
 from deviate.report.paper.works import WORKS, Work
 from deviate.report.parts.noise import is_study
-from deviate.report.view import View
+from deviate.report.parts.outcomes import has_failures
 
 HEAD = """% What to cite for the figures of this report; what it did not use is left out.
 % Each entry is followed by what of it was used.
@@ -34,14 +35,16 @@ SOFTWARE = """@misc{deviate,
 """No @software: the styles of BibTeX itself do not know it, and biblatex takes both."""
 
 
-def references_source(view: View) -> str:
+def references_source(findings: Findings, report: Report) -> str:
     """The file, the software first."""
-    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(view))])
+    return (
+        HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(findings, report))])
+    )
 
 
-def works_used(view: View) -> tuple[Work, ...]:
+def works_used(findings: Findings, report: Report) -> tuple[Work, ...]:
     """In the order of `WORKS`; a method that gave a reason in place of a figure was not used."""
-    used = set(_keys(view))
+    used = set(_keys(findings, report))
     return tuple(work for work in WORKS if work.key in used)
 
 
@@ -51,8 +54,7 @@ def _entry(work: Work) -> str:
     return f"@{work.kind}{{{work.key},\n{body}}}\n% {work.why}\n"
 
 
-def _keys(view: View) -> Iterator[str]:
-    findings = view.findings
+def _keys(findings: Findings, report: Report) -> Iterator[str]:
     described = [description for it in findings.experiments for description in it.descriptions]
     if findings.pairs or any(_is_there(it.sd_interval) for it in described):
         yield "deviate2021"
@@ -67,8 +69,9 @@ def _keys(view: View) -> Iterator[str]:
             yield from _of_comparison(comparison)
         if "Holm" in pair.family and _is_there(*(it.p_adjusted for it in pair.comparisons)):
             yield "holm1979"
-    if view.outcomes is not None:
-        yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
+    outcomes = report.section("outcomes")
+    if outcomes is not None and outcomes.tables:
+        yield from _of_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
     yield from _of_noise(findings)
     yield from _of_stability(findings)

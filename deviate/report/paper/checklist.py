@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from deviate import __version__
 from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES
+from deviate.report.document import Report
 from deviate.report.format import clean, confidence_text, counted, duration
-from deviate.report.forms.markdown import escape
+from deviate.report.forms.markdown_text import escape
 from deviate.report.parts.describe import n_text
 from deviate.report.parts.metrics import aggregate_words
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.provenance import outcome_counts
-from deviate.report.view import View
 
 UNKNOWN = "not known: it is not on record"
 MACHINE = ("GPU", "NVIDIA driver", "CPU", "cores")
@@ -46,7 +46,7 @@ WHOLE = {"%": 100.0}
 """What metrics in this unit cannot pass, and neither can they 0."""
 
 
-def checklist_source(view: View) -> str:
+def checklist_source(findings: Findings, report: Report) -> str:
     """Markdown: a question a heading, its answer below, for the checklists of conferences and journals."""
     lines = [
         "# Error bars: answers for a reproducibility checklist",
@@ -55,25 +55,24 @@ def checklist_source(view: View) -> str:
         "others like it. What is *not known*, or *yours to confirm*, is for you to complete.",
         "",
     ]
-    for question, answers in _answers(view):
+    for question, answers in _answers(findings, report):
         lines += [f"## {question}", "", *(f"- {it}" for it in answers), ""]
     return "\n".join(lines)
 
 
-def _answers(view: View) -> Iterator[tuple[str, list[str]]]:
-    findings = view.findings
-    named = [(it.label, found.experiment) for it, found in zip(view.experiments, findings.experiments, strict=True)]
+def _answers(findings: Findings, report: Report) -> Iterator[tuple[str, list[str]]]:
+    named = [(it.label, found.experiment) for it, found in zip(report.experiments, findings.experiments, strict=True)]
     descriptions = [it for found in findings.experiments for it in found.descriptions]
     yield "Are error bars reported, and what are they?", list(_bars(findings, descriptions))
     yield "Which factors of variability do they capture?", list(_factors(named, findings))
-    yield "Over how many runs?", list(_runs(view, named))
+    yield "Over how many runs?", list(_runs(findings, named))
     yield "How were they computed, and what is assumed?", list(_method(findings, descriptions))
     if findings.pairs:
         yield "How were differences tested?", list(_tests(findings))
-    if view.stability.lines:
-        yield "How far do runs agree beyond their scores?", list(_stability(view))
+    if report.stability:
+        yield "How far do runs agree beyond their scores?", list(_stability(report))
     yield "On what hardware, and for how long?", list(_compute(named))
-    yield "What do they not cover?", [escape(it) for it in (*view.limits, *view.warnings)]
+    yield "What do they not cover?", [escape(it) for it in (*report.limits, *report.warnings)]
 
 
 def _bars(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
@@ -111,8 +110,7 @@ def _factors(named: Iterable[tuple[str, Experiment]], findings: Findings) -> Ite
     yield EXAMPLES[findings.evaluation]
 
 
-def _runs(view: View, named: list[tuple[str, Experiment]]) -> Iterator[str]:
-    findings = view.findings
+def _runs(findings: Findings, named: list[tuple[str, Experiment]]) -> Iterator[str]:
     for (label, it), found in zip(named, findings.experiments, strict=True):
         primary = [d for d in found.descriptions if d.metric.name == findings.primary] or list(found.descriptions[:1])
         scored = "; ".join(f"n = {n_text(d)} for {clean(d.metric.name)}" for d in primary)
@@ -212,12 +210,13 @@ def _tests(findings: Findings) -> Iterator[str]:
     yield from (f"{escape(clean(it.candidate))}: {escape(it.looks)}." for it in findings.pairs if it.looks)
 
 
-def _stability(view: View) -> Iterator[str]:
+def _stability(report: Report) -> Iterator[str]:
     """Predictions, classes and groups, as far as they were kept."""
-    yield from (escape(it) for it in view.stability.lines)
-    yield from (escape(it) for it in (*view.stability.footnotes, *view.stability.class_footnotes))
-    missing = (view.stability.no_classes, view.stability.no_groups)
-    yield from (f"Not known: {escape(it[:1].lower() + it[1:])}" for it in missing if it)
+    yield from (escape(it) for it in report.stability)
+    sections = [section for key in ("stability", "classes") if (section := report.section(key)) is not None]
+    yield from (escape(note) for section in sections for note in section.footnotes)
+    missing = (reason for section in sections[1:] for reason in section.reasons)
+    yield from (f"Not known: {escape(reason[:1].lower() + reason[1:])}" for reason in missing)
 
 
 def _compute(named: Iterable[tuple[str, Experiment]]) -> Iterator[str]:

@@ -2,12 +2,12 @@ r"""A document that shows how the files of a paper's folder are used; it compile
 
 from collections.abc import Iterator, Sequence
 
+from deviate.report.document import Report
 from deviate.report.figures.pictures import Picture
 from deviate.report.format import shorten
 from deviate.report.forms.latex import label_of, packages_of
 from deviate.report.forms.tex import prose
 from deviate.report.paper.macro import Macro
-from deviate.report.view import View
 
 SHOWN = ("Mean", "SD", "N")
 MOST_SHOWN = 8
@@ -19,7 +19,7 @@ TEXT_IN = 4.75
 
 
 def example_source(
-    view: View,
+    report: Report,
     macros: Sequence[Macro],
     pictures: Sequence[Picture],
     *,
@@ -33,7 +33,7 @@ def example_source(
     Args:
         further: files with tables beside that of results.
     """
-    packages = ",".join((*_packages(view, further, has_siunitx=has_siunitx), "graphicx"))
+    packages = ",".join((*_packages(report, further, has_siunitx=has_siunitx), "graphicx"))
     lines = [
         "% What this folder holds, in use. Compile: pdflatex example, bibtex example, pdflatex example (twice).",
         r"\documentclass{article}",
@@ -41,7 +41,7 @@ def example_source(
         r"\input{macros}",
         r"\begin{document}",
         "",
-        *_text(view, macros),
+        *_text(report, macros),
         "",
         r"\input{table}",
         "",
@@ -58,12 +58,12 @@ def example_source(
     return "\n".join(lines) + "\n"
 
 
-def _packages(view: View, further: Sequence[str], *, has_siunitx: bool) -> tuple[str, ...]:
-    found = packages_of(view, has_siunitx=has_siunitx)
+def _packages(report: Report, further: Sequence[str], *, has_siunitx: bool) -> tuple[str, ...]:
+    found = packages_of(report, has_siunitx=has_siunitx)
     return (*found, *(["longtable"] if further and "longtable" not in found else []))
 
 
-def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:
+def _text(report: Report, macros: Sequence[Macro]) -> Iterator[str]:
     yield "% Sentences to paste, with the figures of this report:"
     yield from (rf"\{it.name}" for it in macros if it.name.endswith("Sentence"))
     yield ""
@@ -75,7 +75,7 @@ def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:
     for prefix in whole[:MOST_SHOWN]:
         unit = "" if f"{prefix}Unit" in without_unit else rf"~\{prefix}Unit{{}}"
         yield rf"\{prefix}Mean{{}} $\pm$ \{prefix}SD{{}}{unit} ($n = \{prefix}N$),"
-    yield rf"see Table~\ref{{{label_of(view)}}}."
+    yield rf"see Table~\ref{{{label_of(report)}}}."
 
 
 def _figures(pictures: Sequence[Picture], *, is_wide: bool) -> Iterator[str]:

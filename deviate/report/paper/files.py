@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from deviate.model import Findings
+from deviate.report.document import Report
 from deviate.report.figures.pictures import paper_pdf, paper_svg, pictures
-from deviate.report.form_registry import COLUMN_IN
 from deviate.report.forms import render
 from deviate.report.forms.latex import label_of, table_source
+from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.example import example_source
 from deviate.report.paper.macros import macros_of, macros_source
-from deviate.report.parts.stability.tables import group_tables, stability_tables
-from deviate.report.view import View
 
 MOST_FIGURES = 48
 """Each is drawn twice, at some tenths of a second."""
@@ -29,19 +29,19 @@ class Style:
 DEFAULT = Style()
 
 
-def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
+def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
     """Path in the folder and content, one after the other, as figures are drawn."""
-    found = pictures(view)
+    found = pictures(report)
     shown = found[:MOST_FIGURES]
-    macros, further = macros_of(view), further_tables(view)
+    macros, further = macros_of(findings, report), further_tables(report)
     texts = {
-        "table.tex": render(view, "latex", has_siunitx=style.has_siunitx),
+        "table.tex": render(report, "latex", has_siunitx=style.has_siunitx),
         **further,
         "macros.tex": macros_source(macros),
-        "references.bib": references_source(view),
-        "checklist.md": checklist_source(view),
+        "references.bib": references_source(findings, report),
+        "checklist.md": checklist_source(findings, report),
         "example.tex": example_source(
-            view,
+            report,
             macros,
             shown,
             further=tuple(further),
@@ -56,8 +56,7 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
         yield f"figures/{picture.name}.svg", paper_svg(picture, style.column_width_in).encode()
 
 
-def further_tables(view: View) -> dict[str, str]:
+def further_tables(report: Report) -> dict[str, str]:
     """Tables on stability by file, as far as there is something to tell."""
-    findings, labels = view.findings, [it.label for it in view.experiments]
-    found = {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
-    return {f"{name}.tex": table_source(it, f"{label_of(view)}-{name}") for name, it in found.items() if it}
+    tables = report.further().items()
+    return {f"{name}.tex": table_source(it, f"{label_of(report)}-{name}") for name, it in tables if it}

@@ -2,7 +2,8 @@ r"""Every figure of the table as a LaTeX command, so that the text of a paper ci
 
 from collections.abc import Callable, Iterator, Sequence
 
-from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
+from deviate.model import Comparison, Description, Equivalence, Estimate, Findings, Interval, Test, Unavailable
+from deviate.report.document import Report
 from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose
 from deviate.report.numbers import Number, Pieces, factor, share
@@ -13,7 +14,6 @@ from deviate.report.parts.compare import equivalence_texts, places_of_difference
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
-from deviate.report.view import View
 
 OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")
 OF_COMPARISON = (
@@ -51,10 +51,9 @@ def macros_source(macros: Sequence[Macro]) -> str:
     return "\n".join([*told, DEFINED, *lines]) + "\n"
 
 
-def macros_of(view: View) -> tuple[Macro, ...]:
+def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
     """All commands of a report, those of the whole first, in the order of experiments and metrics."""
-    general = list(_general(view))
-    findings = view.findings
+    general = list(_general(findings, report))
     rows = matched_rows(findings)
     places: list[tuple[int, Description, Comparison | None]] = []
     for index in range(len(findings.experiments)):
@@ -63,7 +62,7 @@ def macros_of(view: View) -> tuple[Macro, ...]:
             if found is not None:
                 pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
                 places.append((index, found, pair))
-    whose = _experiments(view)
+    whose = _experiments(findings, report)
     names = [(*whose[index], found.metric.name) for index, found, _ in places]
     taken = [it.name.removeprefix("deviate") for it in general]
     made = list(general)
@@ -71,35 +70,35 @@ def macros_of(view: View) -> tuple[Macro, ...]:
         made += [_named(prefix, it) for it in _description(found)]
         made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
     taken = [it.name.removeprefix("deviate") for it in made]
-    return (*made, *stability_macros(view, whose, taken))
+    return (*made, *stability_macros(findings, whose, taken))
 
 
 def _named(prefix: str, macro: Macro) -> Macro:
     return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
 
 
-def _experiments(view: View) -> list[tuple[str, ...]]:
+def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:
     """What the commands of each are called by, also where there is one alone: papers hold several reports."""
-    study = (_name(view),) if is_study(view.findings) else ()
-    return [(*study, it.label) for it in view.experiments]
+    study = (_name(findings),) if is_study(findings) else ()
+    return [(*study, it.label) for it in report.experiments]
 
 
-def _name(view: View) -> str:
-    return view.findings.experiments[0].experiment.name
+def _name(findings: Findings) -> str:
+    return findings.experiments[0].experiment.name
 
 
-def _general(view: View) -> Iterator[Macro]:
+def _general(findings: Findings, report: Report) -> Iterator[Macro]:
     """Sentences are named by what they are of, so that those on an experiment alone and as a candidate may meet."""
-    facts = {it.label: it.cell.text for it in view.analysis}
+    facts = {it.label: it.cell.text for it in report.facts}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
-    of_candidates = {it.paste: (it.candidate,) for it in view.verdicts}
-    others = [text for text in view.paste if text not in of_candidates]
-    whose = ("tasks",) if view.findings.pairs else (_name(view), "noise" if is_study(view.findings) else "alone")
+    of_candidates = {it.paste: (it.candidate,) for it in report.verdicts}
+    others = [text for text in report.paste if text not in of_candidates]
+    whose = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
     counts = [()] if len(others) == 1 else [(str(index),) for index in range(1, len(others) + 1)]
     names = of_candidates | {text: (*whose, *count) for text, count in zip(others, counts, strict=True)}
-    found = prefixes([names[text] for text in view.paste], ("Sentence",), ("Version", "Confidence"))
-    for name, text in zip(found, view.paste, strict=True):
+    found = prefixes([names[text] for text in report.paste], ("Sentence",), ("Version", "Confidence"))
+    for name, text in zip(found, report.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))
 
 

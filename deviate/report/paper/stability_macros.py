@@ -2,13 +2,12 @@ r"""Figures on stability as LaTeX commands: of each evaluation set, its least st
 
 from collections.abc import Callable, Iterator, Sequence
 
-from deviate.model import Estimate, Interval, Measure, MeasureName, SetStability, Unavailable
+from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable
 from deviate.report.numbers import Number, Pieces, factor
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import Macro, maths, missing
 from deviate.report.parts.stability.classes import places_of
 from deviate.report.parts.stability.measure_labels import MEASURES, places_for, shown
-from deviate.report.view import View
 
 NAMES: dict[MeasureName, str] = {
     "churn": "Churn",
@@ -30,13 +29,13 @@ OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio"
 ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
 
 
-def stability_macros(view: View, whose: Sequence[tuple[str, ...]], taken: Sequence[str]) -> Iterator[Macro]:
+def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], taken: Sequence[str]) -> Iterator[Macro]:
     """Commands of a report, none where nothing was captured.
 
     Args:
         whose: what the commands of each experiment begin with. taken: commands that are there already.
     """
-    found = view.findings.stability
+    found = findings.stability
     made: list[tuple[tuple[str, ...], list[Macro]]] = []
     made += [((*whose[it.experiment], it.name), list(_of_set(it))) for it in found.sets]
     made += [((*whose[it.experiment], "weights"), list(_of_measure(it.distance))) for it in found.weights]

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.describe import interval_cell
 from deviate.report.plots import BreakdownLine, BreakdownPlot
-from deviate.report.view.breakdowns import BreakdownSection, BreakdownsView
 
 N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
 """Measures that are open on a page, classes that a figure draws, and measures that a page shows."""
@@ -19,40 +18,36 @@ NONE = (
 )
 
 
-def breakdowns_view(findings: Findings, labels: Sequence[str]) -> BreakdownsView:
-    """A section per measure and experiment, those of the first experiment first."""
+def breakdown_section(findings: Findings, labels: Sequence[str]) -> Section:
+    """A part per measure and experiment, those of the first experiment first."""
     shown = findings.breakdowns[:N_SECTIONS]
     left_out = len(findings.breakdowns) - len(shown)
-    return BreakdownsView(
-        no_breakdowns="" if shown else NONE,
-        sections=tuple(_section(it, index, labels) for index, it in enumerate(shown)),
-        footnotes=_footnotes(findings.confidence, left_out) if shown else (),
-    )
+    blocks: tuple[Block, ...] = tuple(_part(it, index, labels) for index, it in enumerate(shown)) or (Absent(NONE),)
+    notes = _footnotes(findings.confidence, left_out) if shown else ()
+    return Section("breakdowns", "Classes and sub-groups", (*blocks, Items(notes, "footnotes")))
 
 
-def _section(it: Breakdown, index: int, labels: Sequence[str]) -> BreakdownSection:
+def _part(it: Breakdown, index: int, labels: Sequence[str]) -> Section:
     pattern, label = name_text(it.pattern), labels[it.experiment]
     heading = f"{pattern}, {label}" if len(labels) > 1 else pattern
     unit = clean(it.unit)
     interval = next((part.sd_interval for part in it.parts if isinstance(part.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
-    return BreakdownSection(
-        anchor=f"breakdown-{index}",
-        heading=heading,
-        sentences=_sentences(it),
-        caption=f"{heading}: spread over runs per class, the widest first",
-        headers=(
-            "n",
-            with_unit("mean", f"({unit})" if unit else ""),
-            "SD",
-            level,
-            "range",
-            f"SD over that of {name_text(it.whole)}" if it.whole else "SD over that of the whole",
-        ),
-        rows=tuple(_row(part) for part in it.parts),
-        plot=_plot(it, index, heading),
-        is_folded=index >= N_OPEN,
+    columns = (
+        "Class",
+        "n",
+        with_unit("mean", f"({unit})" if unit else ""),
+        "SD",
+        level,
+        "range",
+        f"SD over that of {name_text(it.whole)}" if it.whole else "SD over that of the whole",
     )
+    table = Table(
+        f"{heading}: spread over runs per class, the widest first", columns, tuple(_row(part) for part in it.parts)
+    )
+    plot = _plot(it, index, heading)
+    figures = (Figure(plot, plot.caption),) if plot else ()
+    return Section(f"breakdown-{index}", heading, (*_sentences(it), *figures, table), is_folded=index >= N_OPEN)
 
 
 def _places(part: BreakdownPart) -> int | None:

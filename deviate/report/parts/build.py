@@ -1,27 +1,31 @@
-"""Findings become a view: the one place that decides what a report says, in which order."""
+"""Findings become a report: the one place that decides what it says, in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
-from deviate.report.data.tables import data_view
-from deviate.report.document import Fact, cell
+from deviate.report.data.plain import document_data
+from deviate.report.data.published import SCHEMA
+from deviate.report.data.scores import score_rows
+from deviate.report.data.tables import data_section
+from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
-from deviate.report.parts.breakdowns import breakdowns_view
-from deviate.report.parts.changes import changes_view
-from deviate.report.parts.compare import verdict_view
+from deviate.report.parts.breakdowns import breakdown_section
+from deviate.report.parts.changes import changes_section
+from deviate.report.parts.compare import verdict_of
 from deviate.report.parts.describe import range_line, summary_line
-from deviate.report.parts.divergence import divergence_view
-from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_views
-from deviate.report.parts.multi_comparison import many_views
-from deviate.report.parts.noise import is_study, no_noise, noise_view
-from deviate.report.parts.outcomes import no_outcomes, outcome_view
-from deviate.report.parts.planning import planning_view
-from deviate.report.parts.stability import stability_view
-from deviate.report.parts.tasks import task_view
-from deviate.report.view import ExperimentSummary, SummaryLine, VerdictView, View
+from deviate.report.parts.divergence import divergence_section
+from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
+from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
+from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences, statements
+from deviate.report.parts.outcomes import outcome_lines, outcome_section
+from deviate.report.parts.planning import planning_section
+from deviate.report.parts.stability import brief_lines, class_section, stability_section
+from deviate.report.parts.stability.tables import group_tables, stability_tables
+from deviate.report.parts.table import result_table
+from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
 FEW = 4
 """Metrics in the summary of an experiment where none is primary; the tables have them all."""
@@ -30,22 +34,33 @@ GIVEN = "scores"
 """Sink of metrics whose scores were given as such."""
 
 
-def build_view(findings: Findings) -> View:
-    """Choose, round and word everything that a report shows."""
-    experiments = findings.experiments
-    labels = _labels(findings)
-    recorded = [item.experiment for item in experiments]
-    noise = noise_view(findings)
-    verdicts = _verdicts(findings, labels)
-    metrics = metric_views(findings, labels)
-    outcomes, tasks = outcome_view(findings, labels), task_view(findings, labels)
-    order = _orders(findings)
-    failed = [
-        row for it, label in zip(experiments, labels, strict=True) for row in provenance.failures(it.experiment, label)
-    ]
-    return View(
+def build_report(findings: Findings) -> Report:
+    """Choose, round and word everything that a report says."""
+    experiments, labels = findings.experiments, _labels(findings)
+    metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
+    level, order = confidence_text(findings.confidence), _orders(findings)
+    warnings = _warnings(findings, labels)
+    curves_note = next((it.curve.caption for it in metrics if isinstance(it.curve, Figure)), "")
+    n_folded = sum(it.is_folded for it in metrics)
+    failed = tuple(
+        failure
+        for it, label in zip(experiments, labels, strict=True)
+        for failure in provenance.failures(it.experiment, label)
+    )
+    return Report(
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
+        paste=_paste(findings, labels, verdicts, level),
+        sections=tuple(_sections(findings, labels, failed)),
+        warnings=warnings,
+        footnotes=caveats.footnotes(findings),
+        facts=(
+            Fact("deviate", cell(__version__)),
+            Fact("Confidence", cell(level)),
+            Fact("Analysis seed", cell(str(findings.analysis_seed))),
+        ),
+        data=lambda: document_data(SCHEMA, findings, warnings),
+        rows=lambda: score_rows(findings),
         experiments=tuple(
             _summary(item, index, label, findings, order[index])
             for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
@@ -53,47 +68,68 @@ def build_view(findings: Findings) -> View:
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
-        paste=(
-            *(verdict.paste for verdict in verdicts),
-            *((tasks.sentence,) if tasks and findings.pairs else ()),
-        )
-        or (noise and noise.paste)
-        or _paste_single(findings, labels),
         scope=caveats.scope(findings),
         limits=caveats.limits(findings),
-        warnings=_warnings(findings, labels),
-        points_note=next((it.estimation.caption for it in metrics if it.estimation), ""),
+        points_note=next((it.estimation.caption for it in metrics if isinstance(it.estimation, Figure)), ""),
+        curves_note=curves_note,
+        no_curves="" if curves_note else "No metric was reported at more than one step.",
+        folded_metrics=counted(n_folded, "more metric") if n_folded else "",
         overview_caption=_overview_caption(findings, labels),
         cv_head=f"CV of {labels[0]}" if len(labels) > 1 else "CV",
         metrics=metrics,
-        curves_note=next((it.curve.caption for it in metrics if it.curve), ""),
-        no_curves="" if any(it.curve for it in metrics) else "No metric was reported at more than one step.",
-        folded_metrics=counted(n_folded, "more metric") if (n_folded := sum(it.is_folded for it in metrics)) else "",
-        many=many_views(findings, labels),
-        tasks=tasks,
-        outcomes=outcomes,
-        no_outcomes="" if outcomes else no_outcomes(findings),
-        noise=noise,
-        no_noise=no_noise(findings),
-        footnotes=caveats.footnotes(findings),
-        failures=tuple(failed),
-        no_failures="" if failed else "Every run on record completed.",
-        divergence=divergence_view(findings),
-        stability=stability_view(findings, labels),
-        breakdowns=breakdowns_view(findings, labels),
-        planning=planning_view(findings, labels),
-        data=data_view(findings),
-        provenance=tuple(
-            provenance.provenance(it, label, changes_view(it, recorded[:index], labels))
-            for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
-        ),
-        analysis=(
-            Fact("deviate", cell(__version__)),
-            Fact("Confidence", cell(confidence_text(findings.confidence))),
-            Fact("Analysis seed", cell(str(findings.analysis_seed))),
-        ),
-        findings=findings,
+        many=many_sections(findings),
+        statements=statements(findings.noise) if findings.noise else (),
+        noise=noise_brief(findings),
+        together=many_lines(findings, labels),
+        together_left=many_left(findings),
+        tasks=task_lines(findings.tasks, level) if findings.tasks else (),
+        stability=brief_lines(findings, labels),
+        outcomes=tuple(outcome_lines(findings, labels)),
+        failures=failed,
+        results=partial(result_table, findings, labels),
+        further=lambda: {
+            "stability": stability_tables(findings, labels),
+            "groups": group_tables(findings, labels),
+        },
+        embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
+        embedded_curves=partial(_embedded_curves, findings),
     )
+
+
+def _embedded_curves(findings: Findings) -> tuple[str, str]:
+    """Curves for a page, and a sentence on them."""
+    # numpy takes a while to import, which a terminal report should not wait for.
+    from deviate.report.data.embedded import embedded_curves
+
+    embedded = embedded_curves(findings)
+    return embedded.text, embedded.note
+
+
+def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, ...]) -> Iterator[Section]:
+    """Those of the page that are made of blocks alone, in the order in which figures are counted."""
+    recorded = [item.experiment for item in findings.experiments]
+    tasks = task_section(findings, labels)
+    yield noise_section(findings)
+    yield from [tasks] if tasks else []
+    yield stability_section(findings, labels)
+    yield class_section(findings, labels)
+    yield outcome_section(findings, labels)
+    yield breakdown_section(findings, labels)
+    yield Section("failures", "Failures", failed or (Absent("Every run on record completed."),))
+    yield divergence_section(findings)
+    yield planning_section(findings, labels)
+    parts = (
+        provenance.provenance_part(it, label, index, changes_section(it, recorded[:index], labels))
+        for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
+    )
+    yield Section("provenance", "Provenance", tuple(parts))
+    yield data_section(findings)
+
+
+def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[Verdict], level: str) -> tuple[str, ...]:
+    """Sentences to paste, one per verdict, or one that describes the single experiment."""
+    tasks = (task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()
+    return (*(it.paste for it in verdicts), *tasks) or noise_sentences(findings) or _paste_single(findings, labels)
 
 
 def _title(findings: Findings, labels: Sequence[str]) -> str:
@@ -136,9 +172,7 @@ def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     return (name_text(it.variant) for it in experiments if it.command and not it.imported)
 
 
-def _summary(
-    item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]
-) -> ExperimentSummary:
+def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]) -> Summary:
     """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
@@ -157,7 +191,7 @@ def _summary(
         interval = range_line(description) if primary else None
         lines += [interval] if interval else []
     others = [it for it in descriptions if it not in shown]
-    return ExperimentSummary(
+    return Summary(
         role=role,
         label=label,
         state=state,
@@ -187,9 +221,9 @@ def _primary_name(findings: Findings, index: int) -> str | None:
     return findings.primary
 
 
-def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, ...]:
+def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
     return tuple(
-        verdict_view(
+        verdict_of(
             pair.headline,
             labels[0],
             label,
@@ -209,7 +243,7 @@ def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
     return ", ".join(told)
 
 
-def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
+def _no_verdict(findings: Findings, verdicts: Sequence[Verdict]) -> str:
     if is_study(findings):
         return "Variants of one experiment are described, not judged: which of them is better is no question."
     if not findings.pairs:

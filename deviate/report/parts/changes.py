@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Sequence
 
 from deviate.model import Experiment, InjectedCode, Revision
+from deviate.report.document import Absent, Block, Changes, Section
 from deviate.report.format import clean, counted, name_text
-from deviate.report.view.changes import ChangedFile, ChangesView
 
 N_FILES = 20
 """Files whose changed lines a page shows; further ones are named."""
 N_LINES = 400
 """Lines that a page shows of one file."""
 LONGEST_LINE = 1_000
+INJECTED = "What was put into the files of the project, line by line; each line keeps its number."
 
 
-def changes_view(experiment: Experiment, earlier: Sequence[Experiment], labels: Sequence[str]) -> ChangesView:
+def changes_section(experiment: Experiment, earlier: Sequence[Experiment], labels: Sequence[str]) -> Section:
     """The code of an experiment.
 
     Args:
@@ -22,13 +23,14 @@ def changes_view(experiment: Experiment, earlier: Sequence[Experiment], labels: 
     folder = clean(str(experiment.folder)) if experiment.folder is not None else "the record"
     same = next((label for it, label in zip(earlier, labels, strict=False) if _is_same(it, experiment)), None)
     if same is not None and (experiment.injected or experiment.revision):
-        return ChangesView((), f"The same code as {same}.", None, "")
-    return ChangesView(
-        injected=tuple(_injected(code, folder) for code in experiment.injected[:N_FILES]),
-        no_injected=_no_injected(experiment),
-        uncommitted=_uncommitted(experiment.revision, folder),
-        no_uncommitted=_no_uncommitted(experiment),
-    )
+        return Section("", "Code", (Absent(f"The same code as {same}."),))
+    injected = [_injected(code, folder) for code in experiment.injected[:N_FILES]]
+    uncommitted = _uncommitted(experiment.revision, folder)
+    blocks: list[Block] = [INJECTED, *injected] if injected else []
+    blocks += [Absent(why)] if (why := _no_injected(experiment)) else []
+    blocks += [uncommitted] if uncommitted else []
+    blocks += [Absent(why)] if (why := _no_uncommitted(experiment)) else []
+    return Section("", "Code", tuple(blocks))
 
 
 def commit_text(experiment: Experiment) -> str:
@@ -52,7 +54,7 @@ def _is_same(one: Experiment, other: Experiment) -> bool:
     )
 
 
-def _injected(code: InjectedCode, folder: str) -> ChangedFile:
+def _injected(code: InjectedCode, folder: str) -> Changes:
     rest = ""
     if code.is_cut or len(code.diff) > N_LINES or any(len(line) > LONGEST_LINE for line in code.diff):
         rest = f"Not all is shown: compare {folder}/{clean(code.original)} with {folder}/{clean(code.instrumented)}."
@@ -68,7 +70,7 @@ def _no_injected(experiment: Experiment) -> str:
     return f"Further files with taps: {', '.join(others)}." if others else ""
 
 
-def _uncommitted(revision: Revision | None, folder: str) -> ChangedFile | None:
+def _uncommitted(revision: Revision | None, folder: str) -> Changes | None:
     if revision is None or not revision.diff:
         return None
     lines = revision.diff.splitlines()
@@ -92,9 +94,9 @@ def _no_uncommitted(experiment: Experiment) -> str:
     )
 
 
-def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> ChangedFile:
+def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> Changes:
     shown = tuple(_line(line) for line in list(lines)[:N_LINES])
-    return ChangedFile(name, summary, shown, tuple(map(_kind, shown)), rest)
+    return Changes(name, summary, shown, tuple(map(_kind, shown)), rest)
 
 
 def _line(text: str) -> str:

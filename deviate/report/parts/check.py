@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from deviate.model import Comparison, Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
-from deviate.report.document import Absent
+from deviate.report.data.plain import document_data
+from deviate.report.data.published import CHECK_SCHEMA
+from deviate.report.document import Absent, Case, CaseOutcome, Check
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -18,11 +20,10 @@ from deviate.report.format import (
     signed,
     with_unit,
 )
-from deviate.report.parts.build import build_view
+from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference
 from deviate.report.parts.describe import interval_cell, unit_of
 from deviate.report.parts.provenance import OUTCOMES
-from deviate.report.view.check import CaseOutcome, CheckCase, CheckView
 
 UNPLANNED = (
     "Runs that are added to these would be a look that no plan foresaw: make both sides anew, under another --name "
@@ -30,25 +31,33 @@ UNPLANNED = (
 )
 
 
-def check_view(found: CheckFindings) -> CheckView:
+def check_document(found: CheckFindings) -> Check:
     """Choose, round and word everything that is shown of a check."""
-    report = build_view(found.findings)
-    told = [clean(it) for it in found.warnings]
+    report = build_report(found.findings)
     cases = (
         *(_metric(it, found) for it in found.metrics),
         *(_completion(it, found) for it in found.completions),
         *_controls(found),
         *(_records(it) for it in found.records),
     )
-    return CheckView(
+    warnings = tuple(dict.fromkeys((*map(clean, found.warnings), *report.warnings)))
+    runs = [run for item in found.findings.experiments for run in item.experiment.runs]
+    return Check(
         title=report.title,
+        subtitle=report.subtitle,
+        paste=report.paste,
+        sections=report.sections,
+        warnings=warnings,
+        footnotes=report.footnotes,
+        facts=report.facts,
+        data=lambda: document_data(CHECK_SCHEMA, found, warnings),
+        rows=report.rows,
         word=found.word,
         code=found.code,
         result=_result(found),
         cases=cases,
-        warnings=tuple(dict.fromkeys((*told, *report.warnings))),
+        began=max((run.started for run in runs), default=0.0),
         report=report,
-        findings=found,
     )
 
 
@@ -70,7 +79,7 @@ def _result(found: CheckFindings) -> str:
     return f"{told} (exit code {found.code})"
 
 
-def _metric(check: MetricCheck, found: CheckFindings) -> CheckCase:
+def _metric(check: MetricCheck, found: CheckFindings) -> Case:
     comparison = check.comparison
     places = places_of_difference(comparison)
     unit = difference_unit(unit_of(comparison.metric))
@@ -92,7 +101,7 @@ def _metric(check: MetricCheck, found: CheckFindings) -> CheckCase:
     word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
     bracket = "" if isinstance(shown, Absent) else f" [{level} {shown.text}]"
     place = comparison.candidate_metric.metric
-    return CheckCase(
+    return Case(
         kind="metric",
         subject=candidate,
         name=f"{name} not worse by more than {margin}" if margin else f"{name} not worse",
@@ -140,7 +149,7 @@ def _fewest_n(comparison: Comparison) -> int:
     return min(comparison.baseline.n, comparison.candidate.n)
 
 
-def _completion(check: CompletionCheck, found: CheckFindings) -> CheckCase:
+def _completion(check: CompletionCheck, found: CheckFindings) -> Case:
     candidate, baseline = name_text(check.candidate), name_text(check.baseline)
     figures: list[tuple[str, str]] = []
     told = check.outcome
@@ -153,13 +162,15 @@ def _completion(check: CompletionCheck, found: CheckFindings) -> CheckCase:
         if not isinstance(check.p_adjusted, Unavailable):
             figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
     rates = " v ".join(text for _, text in figures[:2])
-    return CheckCase(
+    state = f"{baseline} v {candidate}: {', '.join(filter(None, (told, rates)))}"
+    return Case(
         kind="completion",
         subject=candidate,
         name="runs complete as often as those of the baseline",
         outcome="failed" if told == "worse" else told,
         word=told,
-        headline=f"completed runs of {baseline} v {candidate}: {', '.join(filter(None, (told, rates)))}",
+        headline=f"completed runs of {state}",
+        state=state,
         reason=clean(check.reason),
         fails=told == "worse" or (told == "undecided" and found.fails_undecided),
         figures=tuple(figures),
@@ -167,24 +178,33 @@ def _completion(check: CompletionCheck, found: CheckFindings) -> CheckCase:
     )
 
 
-def _controls(found: CheckFindings) -> Iterator[CheckCase]:
+def _controls(found: CheckFindings) -> Iterator[Case]:
     """A case for each control variant, and one for all that have none."""
     name = "control runs are bitwise equal"
     absent = [it for it in found.controls if it.outcome == "absent"]
     for check in found.controls:
         subject = name_text(check.name)
         if check.outcome == "intact":
-            yield CheckCase(
-                "control", subject, name, "passed", "intact", f"control of {subject}: intact", check.reason, fails=False
+            yield Case(
+                "control",
+                subject,
+                name,
+                "passed",
+                "intact",
+                f"control of {subject}: intact",
+                check.reason,
+                fails=False,
+                state=f"{subject}: intact",
             )
         if check.outcome == "broken":
-            yield CheckCase(
+            yield Case(
                 kind="control",
                 subject=subject,
                 name=name,
                 outcome="failed",
                 word="broken",
                 headline=f"control of {subject}: broken",
+                state=f"{subject}: broken",
                 reason=clean(check.reason),
                 fails=True,
                 advice="No other answer stands before it holds: find what differs with deviate diverge.",
@@ -193,37 +213,39 @@ def _controls(found: CheckFindings) -> Iterator[CheckCase]:
         yield _absent_control(absent, name, found)
 
 
-def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindings) -> CheckCase:
+def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindings) -> Case:
     """Scores from elsewhere have none either."""
     fails = found.requires_control and not any(it.outcome == "intact" for it in found.controls)
     subject = " and ".join(name_text(it.name) for it in absent)
     reasons = dict.fromkeys(clean(it.reason) for it in absent)
-    return CheckCase(
+    return Case(
         kind="control",
         subject=subject,
         name=name,
         outcome="failed" if fails else "absent",
         word="absent",
         headline=f"control of {subject}: absent" if subject else "control: absent",
+        state=f"{subject}: absent" if subject else "absent",
         reason="; ".join(reasons) or "nothing here was run by deviate: name an experiment with --control",
         fails=fails,
         advice="Run it: deviate run SCRIPT --variants algo+impl,control." if fails else "",
     )
 
 
-def _records(check: RecordsCheck) -> CheckCase:
+def _records(check: RecordsCheck) -> Case:
     label = name_text(check.label)
     told = [f"{check.n_completed}/{check.n_planned} completed"]
     told += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
     told += [f"{len(check.missing)} missing"] if check.missing else []
     which = f" ({replicates(check.missing)})" if check.missing else ""
-    return CheckCase(
+    return Case(
         kind="records",
         subject=label,
         name=f"records of {label} are complete",
         outcome="passed" if check.is_complete else "error",
         word="complete" if check.is_complete else "incomplete",
         headline=f"records of {label}: {', '.join(told)}",
+        state=f"{label}: {', '.join(told)}",
         reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
         fails=not check.is_complete,
         figures=(("runs", ", ".join(told)),),

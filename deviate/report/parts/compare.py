@@ -2,7 +2,7 @@
 
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
 from deviate.report import numbers
-from deviate.report.document import Absent, Entry, Tone, cell
+from deviate.report.document import Absent, Entry, Judgement, Tone, Verdict, cell
 from deviate.report.format import (
     between,
     clean,
@@ -18,7 +18,6 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import Number, Pieces, p_value, text_of
 from deviate.report.parts.describe import cell_of, interval_cell, mean_cell, noted, noted_ends, places_of, unit_of
-from deviate.report.view import OverviewComparison, VerdictView
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -61,9 +60,9 @@ def metric_name(comparison: Comparison) -> str:
     return baseline if baseline == candidate else f"{baseline} = {candidate}"
 
 
-def overview_comparison(comparison: Comparison) -> OverviewComparison:
+def judgement_of(comparison: Comparison) -> Judgement:
     places = places_of_difference(comparison)
-    return OverviewComparison(
+    return Judgement(
         difference=difference_cell(comparison, places),
         interval=interval_cell(comparison.difference_interval, places),
         p_adjusted=p_value_cell(comparison.p_adjusted),
@@ -79,9 +78,9 @@ def difference_cell(comparison: Comparison, places: int | None) -> Entry:
     return cell_of(comparison.difference, lambda value: numbers.with_unit((Number(value, places, "signed"),), unit))
 
 
-def verdict_view(
+def verdict_of(
     comparison: Comparison, baseline: str, candidate: str, setting: str, family: str = "primary metric: not adjusted"
-) -> VerdictView:
+) -> Verdict:
     """The verdict on the primary metric.
 
     Args:
@@ -90,7 +89,7 @@ def verdict_view(
     """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
-    return VerdictView(
+    return Verdict(
         candidate=candidate,
         baseline=baseline,
         word=verdict_word(comparison),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Interval, Unavailable
 from deviate.report import numbers
-from deviate.report.document import Absent, Entry, cell
+from deviate.report.document import Absent, Entry, Row, Table, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -19,20 +19,19 @@ from deviate.report.numbers import Number
 from deviate.report.parts.compare import metric_name, test_cell
 from deviate.report.parts.describe import noted_ends, unit_of
 from deviate.report.plots import DifferencePlot
-from deviate.report.view.outcomes import OutcomeTable
 
 MOST_FIGURES = 6
 """Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
 
 
-def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+def curve_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     """A row per metric and candidate that has curves; None where no metric has."""
     rows = tuple(
-        (f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
+        Row(f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
         for comparison, label, _, curve in _curves(findings, labels)
     )
-    headers = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
-    return OutcomeTable(f"Curves against {labels[0]}, exploratory", headers, rows) if rows else None
+    columns = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
+    return Table(f"Curves against {labels[0]}, exploratory", columns, rows) if rows else None
 
 
 def no_curves(findings: Findings) -> str:

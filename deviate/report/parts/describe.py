@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
-from deviate.report.document import Absent, Entry, cell
+from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
 from deviate.report.format import (
     between,
     clean,
@@ -15,7 +15,6 @@ from deviate.report.format import (
     shorten_middle,
 )
 from deviate.report.numbers import PLUS_MINUS, Number, Pieces, ends, share, text_of, with_unit
-from deviate.report.view import DescriptionRow, SummaryLine
 
 LONGEST_UNIT = 40
 
@@ -119,9 +118,10 @@ def range_line(description: Description) -> SummaryLine | None:
     return SummaryLine("range", f"{spread.text} {unit}" if unit else spread.text, ())
 
 
-def description_headers(description: Description) -> tuple[str, ...]:
+def description_columns(description: Description) -> tuple[str, ...]:
     """Column heads with the interval's level and method, taken from the description itself."""
     return (
+        "Experiment",
         "n",
         "mean ± SD",
         _interval_head(description.mean_interval, "CI of the mean"),
@@ -132,7 +132,7 @@ def description_headers(description: Description) -> tuple[str, ...]:
     )
 
 
-def description_row(description: Description, experiment: str) -> DescriptionRow:
+def description_row(description: Description, experiment: str) -> Row:
     places = places_of(description)
     cells = (
         cell(*n_pieces(description), value=description.n),
@@ -144,7 +144,7 @@ def description_row(description: Description, experiment: str) -> DescriptionRow
         range_cell(description),
     )
     notes = (description.note, tails_text(description), missing_text(description))
-    return DescriptionRow(experiment, cells, "; ".join(filter(None, notes)))
+    return Row(experiment, cells, note="; ".join(filter(None, notes)))
 
 
 def missing_text(description: Description) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from deviate.model import NOT_APPLICABLE, NOT_ASKED, Description, Interval, Unavailable
-from deviate.report.document import Absent, cell
+from deviate.report.document import Absent, Row, cell
 from deviate.report.format import (
     confidence_text,
     counted,
@@ -13,7 +13,6 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import TO, Number, Pieces, ends, factor, share, with_unit
 from deviate.report.parts.describe import places_of, unit_of
-from deviate.report.view import QuantityRow
 
 Descriptions = Sequence[Description]
 Figure = TypeVar("Figure")
@@ -21,7 +20,7 @@ OUTLIERS = "farther than 3.5 MADs from the median; in 21 % of samples of 5 norma
 CROSS_CHECK = "over runs: a cross-check, too narrow with few"
 
 
-def shape_rows(descriptions: Descriptions) -> tuple[QuantityRow, ...]:
+def shape_rows(descriptions: Descriptions) -> tuple[Row, ...]:
     """Rows of one metric with a cell per experiment; what nobody asked for, or does not apply, has no row.
 
     Below two runs there is none: the reason stands in the table above.
@@ -53,7 +52,7 @@ def _row(
     descriptions: Descriptions,
     figure: Callable[[Description], Figure | Unavailable],
     written: Callable[[Description, Figure], Pieces],
-) -> QuantityRow | None:
+) -> Row | None:
     found = [figure(it) for it in descriptions]
     if all(it in (NOT_ASKED, NOT_APPLICABLE) for it in found):
         return None
@@ -61,7 +60,7 @@ def _row(
         Absent(one.reason) if isinstance(one, Unavailable) else cell(*written(it, one))
         for it, one in zip(descriptions, found, strict=True)
     )
-    return QuantityRow(label, method, cells)
+    return Row(label, cells, method=method)
 
 
 def _interval_row(
@@ -70,7 +69,7 @@ def _interval_row(
     descriptions: Descriptions,
     figure: Callable[[Description], Interval | Unavailable],
     written: Callable[[Description, Interval], Pieces],
-) -> QuantityRow | None:
+) -> Row | None:
     found = [it for it in map(figure, descriptions) if isinstance(it, Interval)]
     methods = dict.fromkeys(f"{confidence_text(it.confidence)}, {it.method}" for it in found)
     return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, written)

@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
-from deviate.report.document import Absent, Row, cell
+from deviate.report.document import Absent, Block, Code, Items, Row, Section, Table, cell
 from deviate.report.format import clean, counted, name_text, replicates
 from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
-from deviate.report.view import ProofRow
-from deviate.report.view.divergence import DivergenceView
 
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
@@ -19,10 +17,10 @@ ADVICE = (
     "Runs with everything held part here. This makes two more, and finds the update, the operation and the line of the "
     "program at which they part:"
 )
-HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
+COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "values", "final weights")
 
 
-def divergence_view(findings: Findings) -> DivergenceView:
+def divergence_section(findings: Findings) -> Section:
     """The proofs of repeatability of one experiment, with where each variant parts."""
     experiments = [it.experiment for it in findings.experiments]
     proofs = findings.noise.repeatability if findings.noise else ()
@@ -33,32 +31,34 @@ def divergence_view(findings: Findings) -> DivergenceView:
         for proof, it in zip(proofs, experiments, strict=False)
         if proof.variant == CONTROL and proof.is_equal is False and it.command
     ]
-    return DivergenceView(
-        no_divergence=_no_divergence(proofs, experiments, is_comparison=bool(findings.pairs)),
-        sentences=tuple(_sentence(proof) for proof in proofs if proof.parting is not None),
-        caption="Where the runs of a variant differ first",
-        headers=HEADERS,
-        rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
-        advice=ADVICE if broken else "",
-        commands=tuple(dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)),
-    )
+    sentences = tuple(_sentence(proof) for proof in proofs if proof.parting is not None)
+    commands = dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)
+    rows = tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False))
+    why = _no_divergence(proofs, experiments, is_comparison=bool(findings.pairs))
+    blocks: list[Block] = [Absent(why)] if why else []
+    blocks += [Items(sentences)] if sentences else []
+    blocks += [ADVICE, *map(Code, commands)] if commands else []
+    blocks += [Table("Where the runs of a variant differ first", COLUMNS, rows)] if rows else []
+    return Section("divergence", "First divergence", tuple(blocks))
 
 
-def proof_row(proof: Repeatability) -> ProofRow:
-    """Whether the runs of a variant are bitwise equal, as the part on sources of spread tells it."""
+def proof_row(proof: Repeatability) -> Row:
+    """Whether the runs of a variant are bitwise equal: in all, in metrics, in weights, and in what they tested."""
     metrics = "none reported"
     if proof.parting is not None:
         parting = proof.parting
         metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
     elif proof.n_metrics:
         metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
-    return ProofRow(
-        variant=name_text(proof.variant),
-        n=str(proof.n),
-        equal=EQUAL[proof.is_equal],
-        metrics=metrics,
-        weights=_agreement(proof.weights, proof),
-        evaluation=_agreement(proof.evaluation, proof),
+    return Row(
+        name_text(proof.variant),
+        (
+            cell(Number(proof.n, 0), value=proof.n),
+            cell(EQUAL[proof.is_equal]),
+            cell(metrics),
+            cell(_agreement(proof.weights, proof)),
+            cell(_agreement(proof.evaluation, proof)),
+        ),
     )
 
 

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from deviate.model import Comparison, Description, Findings, SelectedMetric
-from deviate.report.document import Absent, Entry
+from deviate.report.document import Absent, Entry, Figure, MetricPart, Table, quantities
 from deviate.report.format import clean, name_text, shorten
 from deviate.report.numbers import share
-from deviate.report.parts.compare import metric_name, overview_comparison
-from deviate.report.parts.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
+from deviate.report.parts.compare import judgement_of, metric_name
+from deviate.report.parts.describe import cell_of, description_columns, description_row, mean_cell, n_text, unit_of
 from deviate.report.parts.distribution import shape_rows
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
-from deviate.report.view import MetricView
 
 N_OPEN = 8
 """Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
@@ -31,10 +30,10 @@ def aggregate_words(aggregate: str) -> str:
     return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, name_text(name))
 
 
-def metric_views(findings: Findings, labels: Sequence[str]) -> tuple[MetricView, ...]:
-    """One view per metric: those of the baseline in its order, then those that only a candidate reports."""
+def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart, ...]:
+    """One part per metric: those of the baseline in its order, then those that only a candidate reports."""
     rows = matched_rows(findings)
-    return tuple(_metric_view(findings, labels, index, row) for index, row in enumerate(rows))
+    return tuple(_metric_part(findings, labels, index, row) for index, row in enumerate(rows))
 
 
 def matched_rows(findings: Findings) -> list[list[Description | None]]:
@@ -77,9 +76,9 @@ def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparis
     return next((it for it in findings.pairs[pair].comparisons if it.metric.name == baseline_name), None)
 
 
-def _metric_view(
+def _metric_part(
     findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None]
-) -> MetricView:
+) -> MetricPart:
     described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
     first = described[0][0]
     comparisons = tuple(
@@ -87,13 +86,24 @@ def _metric_view(
         for pair in range(len(findings.pairs))
     )
     name = next((metric_name(it) for it in comparisons if it is not None), name_text(first.metric.name))
-    absent = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
-    compared = [it for it in comparisons if it is not None]
+    unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
+    is_compared = any(it is not None for it in comparisons)
+    reasons = tuple(reason if is_compared else "only one side reports this metric" for reason in unreported)
     estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons)
     curve = curve_plot(f"m{index}c", name, findings, row, labels)
     is_primary = first.metric.name == findings.primary
-    return MetricView(
-        anchor=f"metric-{index}",
+    shape = shape_rows([it for it, _ in described])
+    columns = description_columns(next((it for it, _ in described if it.n > 1), first))
+    rows = tuple(description_row(it, label) for it, label in described)
+    quantity_table: Table | Absent | None = None
+    if is_compared:
+        caption = f"{name}: candidate against baseline"
+        quantity_table = quantities(caption, labels[1 : len(comparisons) + 1], quantity_rows(comparisons, unreported))
+    elif findings.pairs:
+        quantity_table = Absent("Not compared: only one side reports this metric.")
+    shape_caption = f"{name}: shape of the scores, and cross-checks of the intervals above"
+    return MetricPart(
+        key=f"metric-{index}",
         name=name,
         is_primary=is_primary,
         is_folded=index >= N_OPEN and not is_primary,
@@ -101,18 +111,18 @@ def _metric_view(
         overview=tuple(_overview_cell(it, label) for it, label in zip(row, labels, strict=True)),
         overview_n=tuple("" if it is None else f"n = {n_text(it)}" for it in row),
         cv=_cv_cell(row[0], labels[0]),
-        overview_comparisons=tuple(None if it is None else overview_comparison(it) for it in comparisons),
-        not_compared=tuple(reason if compared else "only one side reports this metric" for reason in absent),
-        description_headers=description_headers(next((it for it, _ in described if it.n > 1), first)),
-        descriptions=tuple(description_row(it, label) for it, label in described),
-        shape_experiments=tuple(label for _, label in described),
-        shape=shape_rows([it for it, _ in described]),
-        quantities=quantity_rows(comparisons, absent) if compared else (),
-        no_comparison="Not compared: only one side reports this metric." if findings.pairs and not compared else "",
-        estimation=estimation,
-        no_estimation="" if estimation else f"No points to draw: {first.note or 'no run gave a score'}.",
-        curve=curve,
-        no_curve="" if curve else "No curve: no run reported this metric at more than one step.",
+        judgements=tuple(
+            Absent(reason) if it is None else judgement_of(it) for it, reason in zip(comparisons, reasons, strict=True)
+        ),
+        descriptions=Table(f"{name}: runs of each experiment", columns, rows),
+        quantities=quantity_table,
+        shape=quantities(shape_caption, [label for _, label in described], shape) if shape else None,
+        estimation=Figure(estimation, estimation.caption)
+        if estimation
+        else Absent(f"No points to draw: {first.note or 'no run gave a score'}."),
+        curve=Figure(curve, curve.caption)
+        if curve
+        else Absent("No curve: no run reported this metric at more than one step."),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
-from deviate.report.document import Absent, Fact, Row, cell
+from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -17,8 +17,9 @@ from deviate.report.format import (
 from deviate.report.numbers import Number
 from deviate.report.parts.compare import p_value_cell, test_cell
 from deviate.report.parts.describe import cell_of, interval_cell, unit_of
-from deviate.report.view import ManyView
 
+MOST_TABLES = 3
+"""Metrics that a terminal shows, and a page unfolded, where none is primary."""
 OMNIBUS = (
     ("Welch's analysis of variance, unequal variances", "F"),
     ("Analysis of variance, equal variances assumed", "F"),
@@ -26,63 +27,86 @@ OMNIBUS = (
 )
 
 
-def many_views(findings: Findings, labels: Sequence[str]) -> tuple[ManyView, ...]:
-    """One view per metric that three or more experiments report, in the order of the findings."""
-    return tuple(_view(table, index, findings, labels) for index, table in enumerate(findings.many))
+def many_sections(findings: Findings) -> tuple[Section, ...]:
+    """A section per metric that three or more experiments report, in the order of the findings."""
+    return tuple(_section(table, index, findings) for index, table in enumerate(findings.many))
 
 
-def pair_matrix(
-    names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Headers and rows of all pairs: the text of each where its first experiment meets its second."""
+def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    """The same for a terminal, of the primary metric, or of a few where none is."""
+    shown = [it for it in findings.many if it.metric.name == findings.primary] or list(findings.many[:MOST_TABLES])
+    return tuple(line for table in shown for line in _lines(table, labels))
+
+
+def many_left(findings: Findings) -> int:
+    """How many metrics the lines leave out; 0 where the primary one stands for all."""
+    has_primary = any(it.metric.name == findings.primary for it in findings.many)
+    return 0 if has_primary else max(0, len(findings.many) - MOST_TABLES)
+
+
+def pair_matrix(caption: str, names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]) -> Table:
+    """All pairs: the text of each where its first experiment meets its second."""
     found = {(it.one, it.other): text for it, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
         Row(name_text(one), tuple(cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
     )
-    return tuple(name_text(name) for name in names[:-1]), rows
+    return Table(caption, ("", *(name_text(name) for name in names[:-1])), rows, kind="matrix")
 
 
-def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str]) -> ManyView:
+def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     name, unit = name_text(table.metric.name), difference_unit(unit_of(table.metric))
     level = confidence_text(findings.confidence)
     baseline = name_text(table.names[0])
     contrasts = () if isinstance(table.dunnett, Unavailable) else table.dunnett
-    no_dunnett = table.dunnett.reason if isinstance(table.dunnett, Unavailable) else ""
     tests = zip(OMNIBUS, (table.welch_anova, table.anova, table.kruskal_wallis), strict=True)
-    headers, matrix = pair_matrix(table.names, table.pairs, [_pair_text(it) for it in table.pairs])
-    told = [f"{name_text(it.one)} {contrast_text(it, unit)}" for it in contrasts]
-    against = f"Dunnett against {baseline}: {'; '.join(told) if told else f'none, {no_dunnett}'}"
-    welch = test_cell(table.welch_anova, "F")
-    differ = (
-        f"Welch {welch.text}" if not isinstance(welch, Absent) else f"Welch's analysis of variance: none, {welch.text}"
-    )
-    absent = len(labels) - len(table.names)
     sides = ", ".join(f"{clean(it)} {n}" for it, n in zip(table.names, table.n, strict=True))
-    return ManyView(
-        anchor=f"many-{index}",
-        name=name,
-        is_primary=table.metric.name == findings.primary,
-        sentence=f"{name} over {len(table.names)} experiments (n: {sides}): {differ}. {against} "
-        f"[{level} simultaneous CI, equal variances assumed].",
-        lines=(
-            f"{name} over {len(table.names)} experiments{f', {absent} did not report it' if absent else ''}: {differ}",
-            against,
-        ),
-        omnibus=tuple(Fact(label, test_cell(test, letter)) for (label, letter), test in tests),
-        dunnett_caption=f"{name}: each candidate − {baseline}; Dunnett, family of {_family(contrasts)}, "
-        "equal variances assumed",
-        dunnett_headers=(
-            with_unit("difference", f"({unit})" if unit else ""),
-            f"{level} simultaneous CI",
-            "p, adjusted",
-        ),
-        dunnett=tuple(_row(it) for it in contrasts),
-        no_dunnett=f"Not compared with {baseline}: {no_dunnett}." if no_dunnett else "",
-        matrix_caption=f"{name}: all pairs, row − column [{level} simultaneous CI of both tests, Bonferroni], "
-        f"p of both tests, Holm over {len(table.pairs)} pairs",
-        matrix_headers=headers,
-        matrix=matrix,
+    columns = (
+        "Candidate",
+        with_unit("difference", f"({unit})" if unit else ""),
+        f"{level} simultaneous CI",
+        "p, adjusted",
     )
+    caption = f"{name}: each candidate − {baseline}; Dunnett, family of {_family(contrasts)}, equal variances assumed"
+    dunnett: Block = Table(caption, columns, tuple(_row(it) for it in contrasts))
+    if isinstance(table.dunnett, Unavailable):
+        dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
+    elif not contrasts:
+        dunnett = Absent("")
+    matrix = pair_matrix(
+        f"{name}: all pairs, row − column [{level} simultaneous CI of both tests, Bonferroni], "
+        f"p of both tests, Holm over {len(table.pairs)} pairs",
+        table.names,
+        table.pairs,
+        [_pair_text(it) for it in table.pairs],
+    )
+    is_primary = table.metric.name == findings.primary
+    quote = (
+        f"{name} over {len(table.names)} experiments (n: {sides}): {_differ(table)}. {_against(table)} "
+        f"[{level} simultaneous CI, equal variances assumed]."
+    )
+    facts = Facts(tuple(Fact(label, test_cell(test, letter)) for (label, letter), test in tests))
+    is_folded = not is_primary and len(findings.many) > MOST_TABLES
+    return Section(f"many-{index}", name, (Quote(quote), facts, dunnett, matrix), is_folded, is_primary)
+
+
+def _lines(table: ManyTable, labels: Sequence[str]) -> tuple[str, str]:
+    absent = len(labels) - len(table.names)
+    missing = f", {absent} did not report it" if absent else ""
+    head = f"{name_text(table.metric.name)} over {len(table.names)} experiments{missing}: {_differ(table)}"
+    return head, _against(table)
+
+
+def _differ(table: ManyTable) -> str:
+    welch = test_cell(table.welch_anova, "F")
+    return f"Welch's analysis of variance: none, {welch.text}" if isinstance(welch, Absent) else f"Welch {welch.text}"
+
+
+def _against(table: ManyTable) -> str:
+    unit, baseline = difference_unit(unit_of(table.metric)), name_text(table.names[0])
+    if isinstance(table.dunnett, Unavailable):
+        return f"Dunnett against {baseline}: none, {table.dunnett.reason}"
+    told = [f"{name_text(it.one)} {contrast_text(it, unit)}" for it in table.dunnett]
+    return f"Dunnett against {baseline}: {'; '.join(told) if told else 'none, '}"
 
 
 def contrast_text(contrast: Contrast, unit: str) -> str:

@@ -10,16 +10,8 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report import numbers
-from deviate.report.document import Absent, Entry, cell
-from deviate.report.format import (
-    between,
-    clean,
-    confidence_text,
-    decimals,
-    name_text,
-    ratio,
-    with_unit,
-)
+from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
+from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, ratio, with_unit
 from deviate.report.numbers import Number, ends
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.divergence import proof_row
@@ -32,9 +24,11 @@ from deviate.report.parts.spread import (
     share_cell,
     varies_words,
 )
-from deviate.report.view import NoiseRowView, NoiseTableView, NoiseView
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
+REFERENCE = "reference"
+MOST_TABLES = 3
+"""Metrics that a terminal shows where none is primary."""
 
 
 def is_study(findings: Findings) -> bool:
@@ -42,20 +36,46 @@ def is_study(findings: Findings) -> bool:
     return not findings.pairs and len(findings.experiments) > 1
 
 
-def noise_view(findings: Findings) -> NoiseView | None:
+def noise_section(findings: Findings) -> Section:
+    """Tables of spread per variant, whether the runs of a variant are equal; or why nothing is said of either."""
+    noise, why = findings.noise, no_noise(findings)
+    blocks: list[Block] = [Absent(why)] if why else []
+    if noise is not None:
+        blocks += [Items(statements(noise))] if noise.statements else []
+        blocks += [_overhead(noise.overhead)] if noise.overhead else []
+        blocks += [] if noise.tables else [Absent(_no_tables(findings))]
+        blocks += [_part(table, index, findings) for index, table in enumerate(noise.tables)]
+        columns = ("Variant", "Runs", "In all", "Quality metrics", "Final weights", "Evaluation data")
+        proofs = tuple(proof_row(proof) for proof in noise.repeatability)
+        blocks.append(Table("Are the runs of a variant bitwise equal?", columns, proofs))
+        blocks.append(Items(_footnotes(noise, findings.confidence) if noise.tables else (), "footnotes"))
+    return Section("noise", "Noise sources", tuple(blocks))
+
+
+def statements(noise: NoiseFindings) -> tuple[str, ...]:
+    return tuple(clean(sentence) for sentence in noise.statements)
+
+
+def noise_sentences(findings: Findings) -> tuple[str, ...]:
+    """To paste: of the primary metric, or of all where none is."""
     noise = findings.noise
     if noise is None:
-        return None
+        return ()
     shown = [it for it in noise.tables if it.metric.name == findings.primary] or list(noise.tables)
-    return NoiseView(
-        no_tables="" if noise.tables else _no_tables(findings),
-        tables=tuple(_table(table, index, findings) for index, table in enumerate(noise.tables)),
-        statements=tuple(clean(sentence) for sentence in noise.statements),
-        overhead=_overhead(noise.overhead),
-        proofs=tuple(proof_row(proof) for proof in noise.repeatability),
-        paste=tuple(_paste(table, findings) for table in shown),
-        footnotes=_footnotes(noise, findings.confidence) if noise.tables else (),
-    )
+    return tuple(_paste(table, findings) for table in shown)
+
+
+def noise_brief(findings: Findings) -> Section | None:
+    """For a terminal: what runs prove, and the primary metric over the variants, or a few where none is."""
+    noise = findings.noise
+    if noise is None or not (noise.tables or noise.statements):
+        return None
+    shown = [it for it in noise.tables if it.metric.name == findings.primary] or list(noise.tables[:MOST_TABLES])
+    blocks: list[Block] = [Items(statements(noise)), *(_brief(table, findings) for table in shown)]
+    left = len(noise.tables) - len(shown)
+    blocks += [f"… and {counted(left, 'more metric')}: see the report, Noise sources"] if left > 0 else []
+    overhead = Section("overhead", "Overhead", (Items((_overhead(noise.overhead),)),)) if noise.overhead else None
+    return Section("noise", "Noise", (*blocks, *([overhead] if overhead else [])))
 
 
 def no_noise(findings: Findings) -> str:
@@ -74,48 +94,72 @@ def _no_tables(findings: Findings) -> str:
     return f"One variant: deviate run --variants {ALL_VARIANTS} separates the sources."
 
 
-def _table(table: NoiseTable, index: int, findings: Findings) -> NoiseTableView:
-    name, unit = name_text(table.metric.name), unit_of(table.metric)
-    level = confidence_text(findings.confidence)
-    sd = with_unit("SD", f"({unit})" if unit else "")
-    to_reference = f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
-    forest = forest_plot(table, index)
-    return NoiseTableView(
-        anchor=f"noise-{index}",
-        name=name,
-        is_primary=table.metric.name == findings.primary,
-        headers=(
-            "varies",
-            "n",
-            sd,
-            f"{level} CI of the SD (chi-square)",
-            f"{to_reference} [{level} CI, F, normal theory]",
-            f"share of variance [{level} CI]",
-        ),
-        brief_headers=(name, "n", f"{sd} [{level} CI]", to_reference, "share of variance"),
-        rows=tuple(_row(row) for row in table.rows),
-        missing=missing(table.rows),
-        excess=_excess(table),
-        forest=forest,
-        no_forest="" if forest else "No spread to draw.",
+def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
+    name, level = name_text(table.metric.name), confidence_text(findings.confidence)
+    columns = (
+        "Variant",
+        "varies",
+        "n",
+        _sd_head(table),
+        f"{level} CI of the SD (chi-square)",
+        f"{_ratio_head(table)} [{level} CI, F, normal theory]",
+        f"share of variance [{level} CI]",
     )
+    forest = forest_plot(table, index)
+    blocks = (
+        Figure(forest, forest.caption) if forest else Absent("No spread to draw."),
+        Table(f"{name}: spread per variant", columns, tuple(_row(row) for row in table.rows)),
+        Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
+    )
+    return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
 
 
-def _row(row: NoiseRow) -> NoiseRowView:
-    sd, interval = sd_cell(row), sd_interval_cell(row)
-    ratios, shares = ratio_cell(row), share_cell(row)
-    bracket = "" if isinstance(interval, Absent) else f" [{interval.text}]"
-    return NoiseRowView(
-        variant=name_text(row.variant),
-        cells=(cell(varies_words(row)), cell(Number(row.n, 0), value=row.n), sd, interval, ratios, shares),
-        note=clean(row.note),
-        brief=(
-            str(row.n),
-            "" if isinstance(sd, Absent) else f"{sd.text}{bracket}",
-            ratios.text if not isinstance(ratios, Absent) or ratios.text == "reference" else "",
-            "" if isinstance(shares, Absent) else shares.text,
+def _sd_head(table: NoiseTable) -> str:
+    unit = unit_of(table.metric)
+    return with_unit("SD", f"({unit})" if unit else "")
+
+
+def _ratio_head(table: NoiseTable) -> str:
+    return f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
+
+
+def _row(row: NoiseRow) -> Row:
+    cells = (cell(varies_words(row)), cell(Number(row.n, 0), value=row.n), sd_cell(row), sd_interval_cell(row))
+    return Row(name_text(row.variant), (*cells, ratio_cell(row), share_cell(row)), note=clean(row.note))
+
+
+def _brief(table: NoiseTable, findings: Findings) -> Section:
+    level = confidence_text(findings.confidence)
+    columns = (
+        name_text(table.metric.name),
+        "n",
+        f"{_sd_head(table)} [{level} CI]",
+        _ratio_head(table),
+        "share of variance",
+    )
+    excess = _excess(table)
+    sentences = list(missing(table.rows))
+    if not isinstance(excess, Absent):
+        sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
+    return Section("", "", (Table("", columns, tuple(_brief_row(row) for row in table.rows)), *sentences))
+
+
+def _brief_row(row: NoiseRow) -> Row:
+    """n, SD, ratio and share with their intervals, as far as they are there; the note says why they are not."""
+    sd, interval, ratios, shares = sd_cell(row), sd_interval_cell(row), ratio_cell(row), share_cell(row)
+    spread: Entry = cell()
+    if isinstance(sd, Cell):
+        spread = cell(*sd.pieces, " [", *interval.pieces, "]") if isinstance(interval, Cell) else sd
+    is_reference = isinstance(ratios, Absent) and ratios.reason == REFERENCE
+    return Row(
+        name_text(row.variant),
+        (
+            cell(Number(row.n, 0)),
+            spread,
+            ratios if isinstance(ratios, Cell) or is_reference else cell(),
+            shares if isinstance(shares, Cell) else cell(),
         ),
-        remark=clean(row.note) or (sd.text if isinstance(sd, Absent) else ""),
+        note=clean(row.note) or (sd.reason if isinstance(sd, Absent) else ""),
     )
 
 
@@ -138,9 +182,7 @@ def _excess(table: NoiseTable) -> Entry:
     return cell(*numbers.with_unit(shown, squared), f", {meaning}")
 
 
-def _overhead(overhead: Overhead | None) -> str:
-    if overhead is None:
-        return ""
+def _overhead(overhead: Overhead) -> str:
     pair = f"{name_text(overhead.held)} over {name_text(overhead.free)}"
     if isinstance(overhead.ratio, Unavailable):
         return f"What determinism costs ({pair}) is not known: {overhead.ratio.reason}."

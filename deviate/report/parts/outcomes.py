@@ -14,7 +14,7 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.report.document import Absent, Entry, cell
+from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, name_text, number, with_unit
 from deviate.report.numbers import TO, Number, Pieces, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
@@ -22,7 +22,6 @@ from deviate.report.parts.curves import curve_line, curve_table, difference_plot
 from deviate.report.parts.describe import cell_of, unit_of
 from deviate.report.parts.provenance import OUTCOMES
 from deviate.report.plots import SurvivalLine, SurvivalPlot
-from deviate.report.view.outcomes import OutcomeTable, OutcomeView
 
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
@@ -37,62 +36,58 @@ CURVES = (
     "Curves: completed runs at the steps that all of them reported; the mean over the curve is the area under it over "
     "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
 )
-Row = tuple[str, tuple[Entry, ...]]
+HEADING = "Outcomes of runs"
 
 
-def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | None:
-    """What runs came to; None where there is nothing but scores to tell: all completed, no target, no curve."""
+def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
+    """How runs ended; a sentence where there is nothing but scores to tell: all completed, no target, no curve."""
     completions = [(label, it.completion) for it, label in zip(findings.experiments, labels, strict=True)]
     known = [(label, it) for label, it in completions if isinstance(it, Completion)]
     attained = list(_attained(findings, labels))
-    has_failures = any(it.n_completed < it.n_runs for _, it in known)
     curves = curve_table(findings, labels)
-    if not (has_failures or attained or curves):
-        return None
+    if not (has_failures(findings) or attained or curves):
+        return Section("outcomes", HEADING, (Absent(_no_outcomes(findings)),))
     targets = _target_table(attained, findings)
     worst = _worst_rank_table(findings, labels)
-    return OutcomeView(
-        completion=_completion_table(known, findings),
-        rates=_rate_table(findings, labels) if has_failures else None,
-        worst_rank=worst,
-        targets=targets,
-        target_tests=_log_rank_table(findings, labels),
-        curves=curves,
-        no_curves=no_curves(findings),
-        survival=tuple(_survival_plots(attained)),
-        differences=difference_plots(findings, labels),
-        lines=tuple(_lines(findings, labels)),
-        footnotes=tuple(
-            filter(
-                None,
-                (
-                    COMPLETION,
-                    WORST_RANK if worst else "",
-                    TARGET if targets else "",
-                    *(
-                        f"{_target(description)}, {label}: {clean(it.note)}."
-                        for label, _, description, it in attained
-                        if it.note
-                    ),
-                    CURVES if curves else "",
-                    not_drawn(findings, labels),
-                ),
-            )
-        ),
+    tables = (
+        _completion_table(known, findings),
+        _rate_table(findings, labels) if has_failures(findings) else None,
+        worst,
+        targets,
+        _log_rank_table(findings, labels),
     )
+    why = no_curves(findings)
+    notes = (
+        COMPLETION,
+        WORST_RANK if worst else "",
+        TARGET if targets else "",
+        *(f"{_target(description)}, {label}: {clean(it.note)}." for label, _, description, it in attained if it.note),
+        CURVES if curves else "",
+        not_drawn(findings, labels),
+    )
+    blocks: list[Block] = [table for table in tables if table is not None]
+    blocks += [Figure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
+    blocks += [curves] if curves else [Absent(why)] if why else []
+    blocks += [Figure(plot, f"{plot.title}. {plot.caption}") for plot in difference_plots(findings, labels)]
+    return Section("outcomes", HEADING, (*blocks, Items(tuple(filter(None, notes)), "footnotes")))
 
 
-def no_outcomes(findings: Findings) -> str:
+def has_failures(findings: Findings) -> bool:
+    completions = [item.completion for item in findings.experiments]
+    return any(it.n_completed < it.n_runs for it in completions if isinstance(it, Completion))
+
+
+def _no_outcomes(findings: Findings) -> str:
     """What there is to tell of runs of which there is nothing but scores to tell."""
     has_runs = any(isinstance(it.completion, Completion) for it in findings.experiments)
     ended = "All runs that ended for reasons of their own completed" if has_runs else "No run ended"
     return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
-def _completion_table(known: Sequence[tuple[str, Completion]], findings: Findings) -> OutcomeTable:
+def _completion_table(known: Sequence[tuple[str, Completion]], findings: Findings) -> Table:
     level = confidence_text(findings.confidence)
     rows = [
-        (
+        Row(
             label,
             (
                 cell(Number(it.n_completed, 0), "/", Number(it.n_runs, 0), value=it.n_completed),
@@ -103,29 +98,29 @@ def _completion_table(known: Sequence[tuple[str, Completion]], findings: Finding
         )
         for label, it in known
     ]
-    return OutcomeTable("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
+    return Table("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
 
 
-def _rate_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+def _rate_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     rows: list[Row] = []
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         if not isinstance(pair.completion, Unavailable):
             it = pair.completion
-            rows.append((label, (cell_of(it.difference, _points), _named(it.test, ""))))
-    headers = ("", "candidate − baseline", "Boschloo's exact test")
-    return OutcomeTable(f"Completion against {labels[0]}", headers, tuple(rows)) if rows else None
+            rows.append(Row(label, (cell_of(it.difference, _points), _named(it.test, ""))))
+    columns = ("", "candidate − baseline", "Boschloo's exact test")
+    return Table(f"Completion against {labels[0]}", columns, tuple(rows)) if rows else None
 
 
-def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     rows: list[Row] = []
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         for comparison in pair.comparisons:
             if isinstance(comparison.worst_rank, Test):
                 name = f"{metric_name(comparison)}, {label}"
                 n = cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0))
-                rows.append((name, (n, _named(comparison.worst_rank, "U"))))
-    headers = ("", "runs", "Mann–Whitney U")
-    return OutcomeTable("Failed runs ranked worst", headers, tuple(rows)) if rows else None
+                rows.append(Row(name, (n, _named(comparison.worst_rank, "U"))))
+    columns = ("", "runs", "Mann–Whitney U")
+    return Table("Failed runs ranked worst", columns, tuple(rows)) if rows else None
 
 
 def _attained(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
@@ -140,12 +135,10 @@ def _attained(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, 
     return iter(sorted(found, key=lambda it: names.index(it[2].metric.name)))
 
 
-def _target_table(
-    attained: Sequence[tuple[str, int, Description, Attainment]], findings: Findings
-) -> OutcomeTable | None:
+def _target_table(attained: Sequence[tuple[str, int, Description, Attainment]], findings: Findings) -> Table | None:
     level = confidence_text(findings.confidence)
     rows: list[Row] = [
-        (
+        Row(
             f"{_target(description)}, {label}",
             (
                 cell(Number(it.n_reached, 0), "/", Number(len(it.steps), 0), value=it.n_reached),
@@ -157,20 +150,20 @@ def _target_table(
         )
         for label, _, description, it in attained
     ]
-    headers = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
-    return OutcomeTable("Time to the target", headers, tuple(rows)) if rows else None
+    columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
+    return Table("Time to the target", columns, tuple(rows)) if rows else None
 
 
-def _log_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     rows: list[Row] = []
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         for comparison in pair.comparisons:
             it = comparison.attainment
             if not isinstance(it, Unavailable):
                 name = f"{_target(comparison.baseline)}, {label}"
-                rows.append((name, (_named(it.log_rank, "Z"), _named(it.log_rank_seconds, "Z"))))
-    headers = ("", "log-rank, steps", "log-rank, seconds")
-    return OutcomeTable(f"Time to the target against {labels[0]}", headers, tuple(rows)) if rows else None
+                rows.append(Row(name, (_named(it.log_rank, "Z"), _named(it.log_rank_seconds, "Z"))))
+    columns = ("", "log-rank, steps", "log-rank, seconds")
+    return Table(f"Time to the target against {labels[0]}", columns, tuple(rows)) if rows else None
 
 
 def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]) -> Iterator[SurvivalPlot]:
@@ -204,7 +197,7 @@ def _survival_line(label: str, index: int, _description: Description, it: Attain
     )
 
 
-def _lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
+def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
     """What a terminal has room for: rates where runs failed, and of the metric that decides target and curve."""
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         against = f"{label} v {labels[0]}"

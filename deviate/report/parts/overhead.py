@@ -6,14 +6,13 @@ from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.report.data.plain import document_data
+from deviate.report.data.published import OVERHEAD_SCHEMA
 from deviate.report.data.scores import shielded
 from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
 from deviate.report.numbers import Number, ends
 from deviate.report.plots import KernelLine, KernelPlot
 
-SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of `deviate overhead`.
 UNITS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6), (0.0, "ns", 1e9))
 """From this size on, in seconds; the unit; and how many of it are a second."""
 QUANTITIES = {"run": "whole run", "step": "main-loop step", "kernels": "kernels"}
@@ -34,7 +33,7 @@ def overhead_document(costs: CostFindings) -> Document:
         warnings=warnings,
         footnotes=tuple(_footnotes(costs)),
         facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(costs)),
-        data=lambda: document_data(SCHEMA, costs, warnings),
+        data=lambda: document_data(OVERHEAD_SCHEMA, costs, warnings),
         rows=lambda: shielded(_csv(costs)),
     )
 

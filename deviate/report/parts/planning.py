@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     between,
     confidence_text,
@@ -20,26 +20,23 @@ from deviate.report.numbers import Number, ends, factor
 from deviate.report.parts.compare import places_of_difference
 from deviate.report.parts.describe import places_of, unit_of
 from deviate.report.plots import PlanningPlot
-from deviate.report.view.planning import PlanningPart, PlanningView
 
 N_OPEN = 3
 """Candidates whose planning is open on a page; that of others is folded."""
 NO_PRIMARY = "There is no primary metric to plan for: name one with --metric."
 
 
-def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
+def planning_section(findings: Findings, labels: Sequence[str]) -> Section:
     """One part per candidate, or one for what is not compared."""
     plans = findings.planning
     candidates = [label for pair, label in zip(findings.pairs, labels[1:], strict=False) if pair.headline is not None]
-    parts = [
+    blocks: list[Block] = [] if plans else [Absent(_no_planning(findings))]
+    blocks += [
         _part(plan, index, (candidates[index:] or [name_text(plan.candidate or plan.baseline)])[0], findings)
         for index, plan in enumerate(plans)
     ]
-    return PlanningView(
-        no_planning="" if plans else _no_planning(findings),
-        parts=tuple(parts),
-        footnotes=_footnotes(findings) if any(plan.rows for plan in plans) else (),
-    )
+    notes = _footnotes(findings) if any(plan.rows for plan in plans) else ()
+    return Section("planning", "Planning", (*blocks, Items(notes, "footnotes")))
 
 
 def _no_planning(findings: Findings) -> str:
@@ -50,27 +47,25 @@ def _no_planning(findings: Findings) -> str:
     return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
-def _part(plan: Planning, index: int, label: str, findings: Findings) -> PlanningPart:
+def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section:
     heading = name_text(plan.metric.name) if len(findings.planning) == 1 else f"{name_text(plan.metric.name)}, {label}"
-    missing = ""
+    key, is_folded = f"planning-{index}", index >= N_OPEN
     if isinstance(plan.sd, Unavailable):
-        missing = f"What numbers of runs could see is not stated: {plan.sd.reason}."
+        missing = Absent(f"What numbers of runs could see is not stated: {plan.sd.reason}.")
+        return Section(key, heading, (missing,), is_folded)
     places = _places(plan, index, findings)
-    return PlanningPart(
-        anchor=f"planning-{index}",
-        heading=heading,
-        sentences=() if missing else _sentences(plan, places),
-        missing=missing,
-        first="pairs" if plan.is_paired else "runs of each",
-        headers=(
-            f"detectable difference ({_unit(plan) or 'in its own unit'})",
-            f"for the {confidence_text(plan.confidence)} CI of the SD",
-            "in SDs",
-        ),
-        rows=tuple(_row(row, plan, places) for row in plan.rows),
-        plot=None if missing else _plot(plan, index, _series(plan, index, findings), label, places),
-        is_folded=index >= N_OPEN,
+    first = "pairs" if plan.is_paired else "runs of each"
+    columns = (
+        first,
+        f"detectable difference ({_unit(plan) or 'in its own unit'})",
+        f"for the {confidence_text(plan.confidence)} CI of the SD",
+        "in SDs",
     )
+    rows = tuple(_row(row, plan, places) for row in plan.rows)
+    table = Table(f"{heading}: what numbers of {first} could see", columns, rows)
+    plot = _plot(plan, index, _series(plan, index, findings), label, places)
+    figures = (Figure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
+    return Section(key, heading, (*_sentences(plan, places), *figures, table), is_folded)
 
 
 def _places(plan: Planning, index: int, findings: Findings) -> int | None:

@@ -4,13 +4,11 @@ import shlex
 from collections.abc import Sequence
 
 from deviate.model import IMPORTED_AS, Experiment, Run, Status
-from deviate.report.document import Absent, Fact, cell
+from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, instant, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts import randomness
 from deviate.report.parts.changes import commit_text
-from deviate.report.view import EnvironmentRow, FailureView, Provenance, RunRow
-from deviate.report.view.changes import ChangesView
 
 OUTCOMES: dict[str, str] = {
     "completed": "completed",
@@ -59,9 +57,9 @@ def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
     return tuple(f"{'; '.join(places)}: {text}" for text, places in by_text.items())
 
 
-def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:
+def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
     return tuple(
-        FailureView(
+        Failure(
             experiment=label,
             run=_run_name(run),
             outcome=_outcome(run),
@@ -80,41 +78,35 @@ def _run_name(run: Run) -> str:
     return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
-def provenance(experiment: Experiment, label: str, code: ChangesView) -> Provenance:
+def provenance_part(experiment: Experiment, label: str, index: int, code: Section) -> Section:
     """Where the runs of an experiment come from; `code` is what its snapshot holds of it."""
-    seed_calls = randomness.seed_calls(experiment)
-    controls = randomness.controls(experiment)
-    hashes = randomness.hashes(experiment)
-    environment = _environment(experiment)
-    return Provenance(
-        label=label,
-        facts=(
-            *(_fact("Imported", clean(note)) for note in experiment.imported),
-            *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
-            _fact("Variant", clean(experiment.variant)),
-            *(_fact(label, text) for label, text in randomness.facts(experiment)),
-            _fact("Project", clean(experiment.root)),
-            _fact("Commit", commit_text(experiment)),
-            _fact("Hash of the sources", clean(experiment.sources_hash)),
-            _fact("Created", instant(experiment.created)),
-            _fact("Runs planned", str(experiment.n_planned)),
-            *(_fact("Number of runs", text) for text in _decided(experiment)),
-            _fact("Runs at a time", str(experiment.jobs)),
-            _fact("Threads", _threads(experiment)),
-            _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
-        ),
-        changes=code,
-        runs=tuple(_run_row(run) for run in experiment.runs),
-        seed_calls=seed_calls,
-        no_seed_calls="" if seed_calls else "No seeding call of the script was observed.",
-        controls=controls,
-        no_controls="" if controls else "No factor was set, and no call of the script was overridden.",
-        flips=randomness.flips(experiment),
-        hashes=hashes,
-        no_hashes="" if hashes else "Neither weights nor evaluation data were within reach.",
-        environment=environment,
-        no_environment="" if environment else "The runs recorded no versions.",
+    facts = (
+        *(_fact("Imported", clean(note)) for note in experiment.imported),
+        *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
+        _fact("Variant", clean(experiment.variant)),
+        *(_fact(name, text) for name, text in randomness.facts(experiment)),
+        _fact("Project", clean(experiment.root)),
+        _fact("Commit", commit_text(experiment)),
+        _fact("Hash of the sources", clean(experiment.sources_hash)),
+        _fact("Created", instant(experiment.created)),
+        _fact("Runs planned", str(experiment.n_planned)),
+        *(_fact("Number of runs", text) for text in _decided(experiment)),
+        _fact("Runs at a time", str(experiment.jobs)),
+        _fact("Threads", _threads(experiment)),
+        _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
     )
+    flips = randomness.flips(experiment, label)
+    blocks: tuple[Block, ...] = (
+        Facts(facts),
+        code,
+        randomness.seed_calls(experiment, label),
+        randomness.controls(experiment, label),
+        *([flips] if flips else []),
+        _runs(experiment, label),
+        randomness.hashes(experiment, label),
+        _environment(experiment, label),
+    )
+    return Section(f"provenance-{index}", label, blocks)
 
 
 def _not_completed(experiment: Experiment) -> dict[Status, list[Run]]:
@@ -154,21 +146,29 @@ def _wall_time(run: Run) -> Pieces:
     return (*duration_of(run.wall_time_s), beside)
 
 
-def _run_row(run: Run) -> RunRow:
-    return RunRow(
-        replicate=str(run.replicate),
-        outcome=OUTCOMES[run.status],
-        exit_code="none" if run.exit_code is None else str(run.exit_code),
-        started=instant(run.started),
-        wall_time=cell(*_wall_time(run), value=run.wall_time_s),
-        seeds=randomness.seed_set(run.seeds),
+def _runs(experiment: Experiment, label: str) -> Table:
+    rows = tuple(
+        Row(
+            str(run.replicate),
+            (
+                cell(OUTCOMES[run.status]),
+                cell("none" if run.exit_code is None else str(run.exit_code)),
+                cell(instant(run.started)),
+                cell(*_wall_time(run), value=run.wall_time_s),
+                cell(randomness.seed_set(run.seeds)),
+            ),
+        )
+        for run in experiment.runs
     )
+    columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
+    styles: tuple[ColumnStyle, ...] = ("number", "", "", "", "sorted", "seeds")
+    return Table(f"{label}: runs and their seed sets", columns, rows, kind="listing", styles=styles)
 
 
-def _environment(experiment: Experiment) -> tuple[EnvironmentRow, ...]:
+def _environment(experiment: Experiment, label: str) -> Table | Absent:
     """What each run found; a value that is not the same in all runs is told per replicate."""
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
-    rows: list[EnvironmentRow] = []
+    rows: list[Row] = []
     for name in names:
         found: dict[str, list[int]] = {}
         for run in experiment.runs:
@@ -176,5 +176,8 @@ def _environment(experiment: Experiment) -> tuple[EnvironmentRow, ...]:
                 found.setdefault(clean(run.environment[name]), []).append(run.replicate)
         differs = len(found) > 1
         told = "; ".join(f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in found.items())
-        rows.append(EnvironmentRow(clean(name), told, differs))
-    return tuple(rows)
+        rows.append(Row(clean(name), (cell(told),), is_marked=differs))
+    if not rows:
+        return Absent("The runs recorded no versions.")
+    caption, columns = f"{label}: environment of the runs", ("What", "Value")
+    return Table(caption, columns, tuple(rows), kind="listing", styles=("", "seeds"))

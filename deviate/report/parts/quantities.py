@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deviate.model import NOT_ASKED, Comparison
-from deviate.report.document import Absent
+from deviate.report.document import Absent, Row
 from deviate.report.parts.compare import p_value_cell
 from deviate.report.parts.quantity_cells import (
     Made,
@@ -30,7 +30,6 @@ from deviate.report.parts.quantity_cells import (
     test_of,
     verdict_cell,
 )
-from deviate.report.view import QuantityRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class _Quantity:
     cell: Callable[[Comparison], Made]
 
 
-def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[QuantityRow, ...]:
+def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[Row, ...]:
     """A row per quantity, a cell per candidate; `absent` says why a candidate has none.
 
     A quantity that was asked for in no comparison has no row.
@@ -58,7 +57,7 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
             cell or Absent(reason if comparison is None else NOT_ASKED.reason)
             for comparison, cell, reason in zip(comparisons, made, absent, strict=True)
         )
-        rows.append(QuantityRow(quantity.label, methods, tuple(cells), quantity.group))
+        rows.append(Row(quantity.label, tuple(cells), method=methods, group=quantity.group))
     return tuple(rows)
 
 

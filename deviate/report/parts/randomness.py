@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from deviate.model import DrawEvent, Experiment, Run
+from deviate.report.document import Absent, ColumnStyle, Row, Table, cell
 from deviate.report.format import clean, counted, replicates
-from deviate.report.view import ControlRow, FlipRow, HashRow, SeedCallRow
 
 HASH_LENGTH = 16
 
@@ -19,7 +19,8 @@ def seed_set(seeds: dict[str, int]) -> str:
     return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
 
 
-def seed_calls(experiment: Experiment) -> tuple[SeedCallRow, ...]:
+def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
+    """Seeding calls of the script: what each asked for and what became of it."""
     values: dict[tuple[str, str, str], dict[str, None]] = {}
     found: dict[tuple[str, str, str], set[int]] = {}
     for run in experiment.runs:
@@ -27,19 +28,24 @@ def seed_calls(experiment: Experiment) -> tuple[SeedCallRow, ...]:
             key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
             values.setdefault(key, {})[clean(event.value)] = None
             found.setdefault(key, set()).add(run.replicate)
-    return tuple(
-        SeedCallRow(
-            call=key[0],
-            place=key[1],
-            value=next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
-            action=key[2],
-            n_runs=_seen_in(found[key], experiment),
+    rows = tuple(
+        _row(
+            call,
+            place,
+            next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
+            action,
+            _seen_in(found[call, place, action], experiment),
         )
-        for key, asked in values.items()
+        for (call, place, action), asked in values.items()
+    )
+    columns = ("Call", "Place", "Asked for", "Action", "Seen in")
+    caption = f"{label}: seeding calls of the script itself"
+    return _listing(caption, columns, rows, ("code", "", "", "", "")) or Absent(
+        "No seeding call of the script was observed."
     )
 
 
-def controls(experiment: Experiment) -> tuple[ControlRow, ...]:
+def controls(experiment: Experiment, label: str) -> Table | Absent:
     """Factors that were set, and calls of the script that were overridden, each once."""
     found: dict[tuple[str, str, str, str, str], set[int]] = {}
     for run in experiment.runs:
@@ -47,7 +53,12 @@ def controls(experiment: Experiment) -> tuple[ControlRow, ...]:
             place = f"{it.file}:{it.line}" if it.file else "the guest"
             key = (clean(it.factor), clean(it.call), clean(it.value), clean(place), it.action)
             found.setdefault(key, set()).add(run.replicate)
-    return tuple(ControlRow(*key, n_runs=_seen_in(runs, experiment)) for key, runs in found.items())
+    rows = tuple(_row(*key, _seen_in(runs, experiment)) for key, runs in found.items())
+    columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
+    caption = f"{label}: factors that were set, and calls of the script that were overridden"
+    return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or Absent(
+        "No factor was set, and no call of the script was overridden."
+    )
 
 
 def facts(experiment: Experiment) -> list[tuple[str, str]]:
@@ -71,28 +82,33 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
     return told + [(label, text) for label, text in escaped if text]
 
 
-def flips(experiment: Experiment) -> tuple[FlipRow, ...]:
-    return tuple(
-        FlipRow(
-            replicate=str(run.replicate),
-            parameter=clean(it.parameter),
-            index=f"[{', '.join(map(str, it.index))}]",
-            before=repr(it.before),
-            after=repr(it.after),
+def flips(experiment: Experiment, label: str) -> Table | None:
+    """Bits that were flipped; None where none was."""
+    rows = tuple(
+        _row(
+            str(run.replicate),
+            clean(flip.parameter),
+            f"[{', '.join(map(str, flip.index))}]",
+            repr(flip.before),
+            repr(flip.after),
         )
         for run in experiment.runs
-        for it in run.flips
+        for flip in run.flips
     )
+    columns = ("Replicate", "Parameter", "Index", "Before", "After")
+    return _listing(f"{label}: the bit that was flipped in each run", columns, rows, ("number", "", "", "", ""))
 
 
-def hashes(experiment: Experiment) -> tuple[HashRow, ...]:
-    """Per run; empty where no run has any."""
+def hashes(experiment: Experiment, label: str) -> Table | Absent:
+    """Of the weights and of the evaluation data of each run, shortened."""
+    if not any(run.weights or run.evaluation for run in experiment.runs):
+        return Absent("Neither weights nor evaluation data were within reach.")
     rows = tuple(
-        HashRow(
-            replicate=str(run.replicate),
-            weights=" · ".join(f"{clean(it.framework)} {clean(it.moment)} {_short(it.digest)}" for it in run.weights)
+        _row(
+            str(run.replicate),
+            " · ".join(f"{clean(it.framework)} {clean(it.moment)} {_short(it.digest)}" for it in run.weights)
             or "not reached",
-            evaluation=" · ".join(
+            " · ".join(
                 f"{clean(it.framework)} {_short(it.digest)}, {counted(it.n_examples, 'example')}"
                 for it in run.evaluation
             )
@@ -100,7 +116,20 @@ def hashes(experiment: Experiment) -> tuple[HashRow, ...]:
         )
         for run in experiment.runs
     )
-    return rows if any(run.weights or run.evaluation for run in experiment.runs) else ()
+    caption = f"{label}: hashes of weights and of evaluation data, the first digits"
+    columns = ("Replicate", "Weights", "Evaluation data")
+    return Table(caption, columns, rows, kind="listing", styles=("number", "seeds", "seeds"))
+
+
+def _row(label: str, *texts: str) -> Row:
+    return Row(label, tuple(map(cell, texts)))
+
+
+def _listing(
+    caption: str, columns: tuple[str, ...], rows: tuple[Row, ...], styles: tuple[ColumnStyle, ...]
+) -> Table | None:
+    """None where there is no row."""
+    return Table(caption, columns, rows, kind="listing", styles=styles) if rows else None
 
 
 def _seen_in(runs: set[int], experiment: Experiment) -> str:

@@ -10,14 +10,13 @@ from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report import numbers
 from deviate.report.data.plain import document_data
+from deviate.report.data.published import SWEEP_SCHEMA
 from deviate.report.data.scores import shielded
 from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, decimals, name_text, number, percentage, with_unit
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 
-SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of a sweep.
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
 Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
 """Estimate, both ends, and the scores of single runs."""
@@ -49,7 +48,7 @@ def sweep_document(sweep: SweepFindings) -> Document:
         warnings=warnings,
         footnotes=tuple(_footnotes(sweep)),
         facts=(Fact("command", cell(clean(" ".join(redacted_words(sweep.command))))),),
-        data=lambda: document_data(SCHEMA, sweep, warnings),
+        data=lambda: document_data(SWEEP_SCHEMA, sweep, warnings),
         rows=lambda: shielded(_csv(sweep)),
     )
 

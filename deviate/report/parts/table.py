@@ -1,10 +1,9 @@
 """The table of results: one row model for LaTeX, Markdown and whatever else has one table for all figures."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from deviate.model import Comparison, Description, Findings
-from deviate.report.document import Absent, Cell, Entry, Row, Table
+from deviate.report.document import Absent, Cell, Entry, Layout, Row, Table
 from deviate.report.format import clean, with_unit
 from deviate.report.parts.caption import caption, level, short
 from deviate.report.parts.compare import metric_name
@@ -12,15 +11,6 @@ from deviate.report.parts.describe import unit_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.table_cells import EMPTY, Footnotes, absent, compared, described, mean_of, mean_with_n, n_cell
 from deviate.report.parts.winner import best_of
-
-Layout = Literal["wide", "long", "split", "stacked"]
-"""How the figures of one metric are laid out.
-
-- wide: all in a row, a column per experiment. Of one candidate, or one experiment.
-- long: a row per experiment below the name of the metric.
-- split: as long, the interval of the difference in a column of its own.
-- stacked: as long, with intervals below their estimates: it is as narrow as a column of a paper.
-"""
 
 
 def result_table(

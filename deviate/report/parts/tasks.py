@@ -3,61 +3,90 @@
 from collections.abc import Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
-from deviate.report.document import Absent, Entry, Fact, Row, cell
+from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
 from deviate.report.parts.describe import cell_of, noted_ends
 from deviate.report.parts.multi_comparison import pair_matrix
 from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
-from deviate.report.view import TaskView
 
 
-def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
+def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     """The part on tasks; None where none were named."""
     tasks = findings.tasks
     if tasks is None:
         return None
     level = confidence_text(findings.confidence)
     names = [it.name for it in tasks.aggregated]
-    reason = "" if tasks.aggregated else f"No aggregates: {clean(tasks.note)}."
-    p_values = ["" if isinstance(it.p_adjusted, Unavailable) else p_text(it.p_adjusted) for it in tasks.posthoc]
-    headers, matrix = pair_matrix(names, tasks.posthoc, p_values) if tasks.posthoc else ((), ())
-    ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
-    iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
+    columns = (
+        "Experiment",
+        f"IQM [{level} CI]",
+        f"mean [{level} CI]",
+        f"median [{level} CI]",
+        f"optimality gap [{level} CI]",
+        f"P(better than baseline) [{level} CI]",
+        "mean rank",
+    )
+    blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
+    if tasks.aggregated:
+        ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
+        blocks += [
+            Table("Experiments over all tasks", columns, tuple(_row(it) for it in tasks.aggregated)),
+            Figure(ranks, ranks.caption)
+            if ranks
+            else Absent(f"No diagram of ranks: {_reason(tasks.critical_difference)}."),
+            Figure(profile, profile.caption)
+            if profile
+            else Absent("No profile: there are no scores on a common scale."),
+        ]
+    else:
+        blocks.append(Absent(_no_aggregates(tasks)))
+    if tasks.posthoc:
+        p_values = ["" if isinstance(it.p_adjusted, Unavailable) else p_text(it.p_adjusted) for it in tasks.posthoc]
+        blocks.append(pair_matrix("All pairs by mean rank, p of Nemenyi", names, tasks.posthoc, p_values))
+    notes = _footnotes(tasks) if tasks.aggregated else ()
+    return Section("tasks", "Several tasks", (*blocks, Items(notes, "footnotes")))
+
+
+def task_sentence(tasks: TaskFindings, level: str) -> str:
+    """To paste."""
+    told = _aggregates(tasks, level)
+    return f"{told}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else told
+
+
+def task_lines(tasks: TaskFindings, level: str) -> tuple[str, ...]:
+    """The same for a terminal, a line each."""
+    return (_aggregates(tasks, level), *((_rank_line(tasks, _ranked(tasks)),) if tasks.aggregated else ()))
+
+
+def _no_aggregates(tasks: TaskFindings) -> str:
+    return f"No aggregates: {clean(tasks.note)}."
+
+
+def _aggregates(tasks: TaskFindings, level: str) -> str:
     scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
+    iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
+    return (
+        f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {_no_aggregates(tasks)}"
+    )
+
+
+def _ranked(tasks: TaskFindings) -> str:
     friedman = test_cell(tasks.friedman, "chi-square")
-    ranked = f"Friedman {friedman.text}" if not isinstance(friedman, Absent) else f"Friedman: none, {friedman.text}"
-    told = f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {reason}"
-    return TaskView(
-        sentence=f"{told}. {ranked}. Normalisation: {clean(tasks.normalisation)}." if iqms else told,
-        lines=(told, *((_rank_line(tasks, ranked),) if iqms else ())),
-        facts=(
-            Fact("Tasks", cell(", ".join(map(name_text, tasks.tasks))) if tasks.tasks else Absent("none")),
-            Fact("Runs per task", cell(_runs_text(tasks))),
-            Fact("Normalisation", cell(clean(tasks.normalisation))),
-            Fact("Friedman test of mean ranks", friedman),
-            Fact("Critical difference of mean ranks (Nemenyi)", ratio_cell(tasks.critical_difference)),
-            *([Fact("Note", cell(clean(tasks.note)))] if tasks.note else []),
-        ),
-        headers=(
-            f"IQM [{level} CI]",
-            f"mean [{level} CI]",
-            f"median [{level} CI]",
-            f"optimality gap [{level} CI]",
-            f"P(better than baseline) [{level} CI]",
-            "mean rank",
-        ),
-        rows=tuple(_row(it) for it in tasks.aggregated),
-        no_rows=reason,
-        ranks=ranks,
-        no_ranks="" if ranks else f"No diagram of ranks: {_reason(tasks.critical_difference)}.",
-        profile=profile,
-        no_profile="" if profile else "No profile: there are no scores on a common scale.",
-        matrix_headers=headers,
-        matrix=matrix,
-        footnotes=_footnotes(tasks) if tasks.aggregated else (),
+    return f"Friedman: none, {friedman.text}" if isinstance(friedman, Absent) else f"Friedman {friedman.text}"
+
+
+def _facts(tasks: TaskFindings) -> tuple[Fact, ...]:
+    named = cell(", ".join(map(name_text, tasks.tasks))) if tasks.tasks else Absent("none")
+    return (
+        Fact("Tasks", named),
+        Fact("Runs per task", cell(_runs_text(tasks))),
+        Fact("Normalisation", cell(clean(tasks.normalisation))),
+        Fact("Friedman test of mean ranks", test_cell(tasks.friedman, "chi-square")),
+        Fact("Critical difference of mean ranks (Nemenyi)", ratio_cell(tasks.critical_difference)),
+        *([Fact("Note", cell(clean(tasks.note)))] if tasks.note else []),
     )
 
 

@@ -29,8 +29,8 @@ from deviate.model import (
     Revision,
     Unavailable,
 )
-from deviate.report import build_view, render
-from deviate.report.data.document import CHECK_SCHEMA, SCHEMA
+from deviate.report import build_report, render
+from deviate.report.data.published import CHECK_SCHEMA, SCHEMA
 from deviate.report.data.schema import DIALECT, check_schema, report_schema
 from deviate.stats import judge
 
@@ -44,7 +44,7 @@ def _documents() -> dict[str, str]:
     found = {name: made() for name, made in KINDS.items() if name != LARGE}
     found |= {f"hostile {kind}": hostile_findings(kind) for kind in HOSTILE}
     found |= {"told": _told(), "broken": _broken(), "paired": _paired(), "classes": _classes()}
-    return {name: render(build_view(it), "json") for name, it in found.items()}
+    return {name: render(build_report(it), "json") for name, it in found.items()}
 
 
 def _told() -> Findings:

@@ -7,7 +7,7 @@ from experiments import scored
 from stabilities import everything
 
 from deviate.model import Findings, Interval
-from deviate.report import build_view, render, table_files
+from deviate.report import build_report, render, table_files
 from deviate.stats import judge
 
 NAMES = ("stability.csv", "classes.csv", "groups.csv", "disagreement.csv")
@@ -23,7 +23,7 @@ def test_without_captures_there_is_no_such_file() -> None:
 
 
 def test_the_page_names_each_file() -> None:
-    page = render(build_view(everything()), "html")
+    page = render(build_report(everything()), "html")
     for name in NAMES:
         assert f"<code>{name}</code>" in page
 

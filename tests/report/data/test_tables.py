@@ -12,7 +12,7 @@ from experiments import experiment, run, scored, selected, trained, with_moments
 from deviate.model import Findings, Interval, Series
 from deviate.report.data import tables as data
 from deviate.report.data.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
-from deviate.report.data.tables import data_view, table_files
+from deviate.report.data.tables import data_section, table_files
 from deviate.stats import judge
 
 RNG = np.random.default_rng(4)
@@ -96,7 +96,7 @@ def test_names_with_commas_and_formulas_stay_one_cell() -> None:
 def test_scores_alone_have_no_file_of_curves() -> None:
     findings = two()
     assert "curves.csv" not in files(findings)
-    assert "no metric was reported more than once" in data_view(findings).no_curves
+    assert "no metric was reported more than once" in data_section(findings).reasons[0]
     assert embedded_curves(findings).text == embedded_curves(findings).note == ""
 
 
@@ -108,12 +108,12 @@ def test_more_measurements_than_anybody_reads_are_refused_with_a_sentence(monkey
     monkeypatch.setattr(data, "MOST_VALUES", 99)
     findings = judge([trained("a", n_runs=2, n_metrics=1, n_points=50)])
     assert "curves.csv" not in files(findings)
-    assert "100 measurements are more than the 99 that are written out" in data_view(findings).no_curves
+    assert "100 measurements are more than the 99 that are written out" in data_section(findings).reasons[0]
 
 
 def test_the_number_of_values_is_told() -> None:
-    view = data_view(judge([trained("a", n_runs=2, n_metrics=1, n_points=50)]))
-    assert [(it.name, it.rows) for it in view.files][-1] == ("curves.csv", "a row per measurement, 100 values")
+    view = data_section(judge([trained("a", n_runs=2, n_metrics=1, n_points=50)]))
+    assert [(it.label, it.cell.text) for it in view.facts][-1] == ("curves.csv", "a row per measurement, 100 values")
 
 
 def test_short_curves_stand_in_the_page_whole() -> None:

@@ -14,7 +14,7 @@ from pypdf import PageObject, PdfReader
 from studies import spread, study, usual
 
 from deviate.model import Series
-from deviate.report import View, build_view, render
+from deviate.report import Report, build_report, render
 from deviate.report.figures import drawing
 from deviate.report.figures.pictures import Picture, page_svg, paper_pdf, paper_svg, pictures
 from deviate.report.figures.surface import PAGE, Surface, paper, style
@@ -27,25 +27,25 @@ def _scores(n: int, seed: int) -> list[float]:
     return np.random.default_rng(seed).normal(93 + 0.3 * seed, 0.3, n).tolist()
 
 
-def _compared(n_experiments: int, name: str = "net", metric: str = "test_acc") -> View:
+def _compared(n_experiments: int, name: str = "net", metric: str = "test_acc") -> Report:
     chosen = selected(metric, is_primary=True, unit="%")
-    return build_view(judge([scored(f"{name}_{i}", _scores(7 + i, i), chosen) for i in range(n_experiments)]))
+    return build_report(judge([scored(f"{name}_{i}", _scores(7 + i, i), chosen) for i in range(n_experiments)]))
 
 
-def _trained() -> View:
+def _trained() -> Report:
     sides = [trained(name, n_runs=6, n_metrics=2, n_points=40, seed=i, shift=i) for i, name in enumerate(("a", "b"))]
-    return build_view(judge(sides))
+    return build_report(judge(sides))
 
 
-def _views() -> Iterator[View]:
+def _views() -> Iterator[Report]:
     yield from (_compared(n) for n in (1, 2, 3, 8))
     yield _compared(2, "a_name_that_is_much_longer_than_any_column_" * 4, LONG)
     yield _compared(7, "a_name_that_is_much_longer_than_any_column_" * 4, LONG)
     yield _trained()
-    yield build_view(study(*usual(), spread("init", [93.0, 94.0])))
+    yield build_report(study(*usual(), spread("init", [93.0, 94.0])))
 
 
-def _named(view: View, name: str) -> Picture:
+def _named(view: Report, name: str) -> Picture:
     return next(it for it in pictures(view) if it.name == name)
 
 
@@ -92,7 +92,7 @@ def test_an_svg_for_papers_needs_no_font_and_tells_its_numbers_to_those_who_cann
 def test_names_of_pictures_are_names_of_files_and_unique() -> None:
     metrics = [selected(name, is_primary=not index) for index, name in enumerate(("a b", "a/b", "精度", "x" * 4000))]
     runs = [run(i, {it.name: Series((0, 1), (1.0, 1.0 + i)) for it in metrics}) for i in range(3)]
-    names = [it.name for it in pictures(build_view(judge([experiment("e", runs, metrics)])))]
+    names = [it.name for it in pictures(build_report(judge([experiment("e", runs, metrics)])))]
     assert len(set(names)) == len(names) == 2 * len(metrics) + sum(it.startswith("planning") for it in names)
     assert {"estimation-a-b", "estimation-a-b-2", "estimation-metric", "curves-a-b"} <= set(names)
     assert all(re.fullmatch(r"[a-z0-9-]{1,80}", it) for it in names)
@@ -144,7 +144,7 @@ def test_experiments_differ_in_shape_and_not_only_in_colour() -> None:
 def test_pairs_are_joined_where_they_decide_and_only_there() -> None:
     sides = [scored(name, _scores(6, i)) for i, name in enumerate("ab")]
     joined, apart = (
-        page_svg(_named(build_view(judge(sides, is_paired=is_paired)), "estimation-test-acc"))
+        page_svg(_named(build_report(judge(sides, is_paired=is_paired)), "estimation-test-acc"))
         for is_paired in (True, False)
     )
     lines = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.4[;"]', joined)
@@ -154,7 +154,7 @@ def test_pairs_are_joined_where_they_decide_and_only_there() -> None:
 
 def test_an_interval_too_wide_for_the_runs_ends_in_an_arrow_that_is_explained() -> None:
     narrow = page_svg(_named(_compared(2), "estimation-test-acc"))
-    two_runs_each = build_view(judge([scored("a", [93.0, 94.0]), scored("b", [93.2, 93.6])]))
+    two_runs_each = build_report(judge([scored("a", [93.0, 94.0]), scored("b", [93.2, 93.6])]))
     wide = page_svg(_named(two_runs_each, "estimation-test-acc"))
     assert "goes on" not in narrow
     assert "arrow: goes on" in wide

@@ -20,7 +20,7 @@ from deviate.model import (
     Series,
     Weights,
 )
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.stats import judge
 
 NASTY = (
@@ -63,7 +63,7 @@ def _hostile(text: str) -> Experiment:
 
 
 def test_the_page_asks_nothing_of_the_network() -> None:
-    page = Page(render(build_view(_compared()), "html"))
+    page = Page(render(build_report(_compared()), "html"))
     for tag, attributes in page.elements:
         for name in ("src", "href", "action", "data", "srcset"):
             value = attributes.get(name) or ""
@@ -72,7 +72,7 @@ def test_the_page_asks_nothing_of_the_network() -> None:
 
 
 def test_the_policy_forbids_everything_but_inline_style_data_images_and_the_script_with_this_hash() -> None:
-    page = Page(render(build_view(_compared()), "html"))
+    page = Page(render(build_report(_compared()), "html"))
     policy = next(it for tag, it in page.elements if tag == "meta" and it.get("http-equiv"))
     digest = base64.b64encode(hashlib.sha256(page.script.encode()).digest()).decode()
     assert policy["content"] == (
@@ -81,7 +81,7 @@ def test_the_policy_forbids_everything_but_inline_style_data_images_and_the_scri
 
 
 def test_the_only_scripts_are_data_and_the_one_that_is_packaged_and_no_element_listens() -> None:
-    page = Page(render(build_view(_compared()), "html"))
+    page = Page(render(build_report(_compared()), "html"))
     assert [it.get("type") for it in page.of("script")] == ["application/json", "application/json", None]
     assert page.script == (Path(__file__).parents[3] / "templates" / "report.js").read_text(encoding="utf-8")
     for reach in ("fetch", "XMLHttpRequest", "eval(", "localStorage", "sessionStorage", "innerHTML", "import("):
@@ -91,7 +91,7 @@ def test_the_only_scripts_are_data_and_the_one_that_is_packaged_and_no_element_l
 
 @pytest.mark.parametrize("kind", ["comparison", "study"])
 def test_ids_are_unique_and_every_inner_reference_has_its_target(kind: str) -> None:
-    text = render(build_view(_compared() if kind == "comparison" else _studied()), "html")
+    text = render(build_report(_compared() if kind == "comparison" else _studied()), "html")
     page = Page(text)
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -103,7 +103,7 @@ def test_ids_are_unique_and_every_inner_reference_has_its_target(kind: str) -> N
 
 @pytest.mark.parametrize("kind", ["comparison", "study"])
 def test_tables_have_captions_and_scoped_heads(kind: str) -> None:
-    page = Page(render(build_view(_compared() if kind == "comparison" else _studied()), "html"))
+    page = Page(render(build_report(_compared() if kind == "comparison" else _studied()), "html"))
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption") > 0
     assert all(it.get("scope") in {"row", "col", "rowgroup"} for tag, it in page.elements if tag == "th")
@@ -111,11 +111,11 @@ def test_tables_have_captions_and_scoped_heads(kind: str) -> None:
 
 
 def test_equal_findings_give_equal_bytes() -> None:
-    assert render(build_view(_compared()), "html") == render(build_view(_compared()), "html")
+    assert render(build_report(_compared()), "html") == render(build_report(_compared()), "html")
 
 
 def test_the_data_in_the_page_are_the_json_report_without_figures_per_step() -> None:
-    view = build_view(_compared())
+    view = build_report(_compared())
     page = Page(render(view, "html"))
     document = json.loads(render(view, "json"))
     for comparison in document["pairs"][0]["comparisons"]:
@@ -127,8 +127,8 @@ def test_the_data_in_the_page_are_the_json_report_without_figures_per_step() -> 
 
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_the_user_is_shown_and_never_obeyed(text: str) -> None:
-    plain = Page(render(build_view(judge([_hostile("plain"), scored("b", [1.0] * 5)])), "html"))
-    rendered = render(build_view(judge([_hostile(text), scored("b", [1.0] * 5)])), "html")
+    plain = Page(render(build_report(judge([_hostile("plain"), scored("b", [1.0] * 5)])), "html"))
+    rendered = render(build_report(judge([_hostile(text), scored("b", [1.0] * 5)])), "html")
     page = Page(rendered)
     assert sorted(tag for tag, _ in page.elements) == sorted(tag for tag, _ in plain.elements)
     assert "49" not in "".join(page.text) or "7 * 7" not in text
@@ -162,43 +162,43 @@ def _hostile_study(text: str) -> Findings:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_the_user_in_a_noise_study_is_shown_and_never_obeyed(text: str) -> None:
-    plain = Page(render(build_view(_hostile_study("plain")), "html"))
-    rendered = render(build_view(_hostile_study(text)), "html")
+    plain = Page(render(build_report(_hostile_study("plain")), "html"))
+    rendered = render(build_report(_hostile_study(text)), "html")
     assert sorted(tag for tag, _ in Page(rendered).elements) == sorted(tag for tag, _ in plain.elements)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
     rendered.encode()
     json.loads(Page(rendered).data)
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(build_view(_hostile_study(text)), "terminal"))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(build_report(_hostile_study(text)), "terminal"))
 
 
 def test_the_users_markup_is_readable_as_text() -> None:
-    page = Page(render(build_view(judge([_hostile("<script>alert(1)</script>")])), "html"))
+    page = Page(render(build_report(judge([_hostile("<script>alert(1)</script>")])), "html"))
     assert "<script>alert(1)</script>" in "".join(page.text)
 
 
 @pytest.mark.parametrize("n_runs", [0, 1, 2])
 def test_a_page_of_few_runs_says_why_parts_are_absent(n_runs: int) -> None:
     runs = [run(i, {"test_acc": Series((0,), (float(i),))}) for i in range(n_runs)]
-    text = "".join(Page(render(build_view(judge([experiment("a", runs, [selected()], n_planned=3)])), "html")).text)
+    text = "".join(Page(render(build_report(judge([experiment("a", runs, [selected()], n_planned=3)])), "html")).text)
     assert "No metric was reported at more than one step." in text
     assert "Every run on record completed." in text
     assert "nan" not in text.lower().split()
 
 
 def test_thirty_two_curves_of_two_hundred_points_stay_below_half_a_megabyte() -> None:
-    page = render(build_view(judge([trained("a", n_runs=32, n_metrics=1, n_points=200)])), "html")
+    page = render(build_report(judge([trained("a", n_runs=32, n_metrics=1, n_points=200)])), "html")
     assert len(page.encode()) < 500_000
 
 
 def test_a_large_experiment_stays_below_four_megabytes() -> None:
-    page = render(build_view(judge([trained("a", n_runs=100, n_metrics=12, n_points=1000)])), "html")
+    page = render(build_report(judge([trained("a", n_runs=100, n_metrics=12, n_points=1000)])), "html")
     assert len(page.encode()) < 4_000_000 * 12 / 30 + 1_500_000
 
 
 def test_a_page_of_one_variant_says_how_to_separate_the_sources() -> None:
-    page = Page(render(build_view(study(equal("control", 3))), "html"))
+    page = Page(render(build_report(study(equal("control", 3))), "html"))
     assert "--variants algo+impl,algo,impl,control" in "".join(page.text)
 
 
 def test_equal_studies_give_equal_bytes() -> None:
-    assert render(build_view(_studied()), "html") == render(build_view(_studied()), "html")
+    assert render(build_report(_studied()), "html") == render(build_report(_studied()), "html")

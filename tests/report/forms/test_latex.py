@@ -13,7 +13,7 @@ from papers import compiled_table
 from studies import study, usual
 
 from deviate.model import Contrast, Experiment, Findings, Interval, ManyTable, Unavailable
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.forms.tex import escape, written
 from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.stats import judge
@@ -39,7 +39,7 @@ HOSTILE = (
 
 
 def _latex(findings: Findings) -> str:
-    return render(build_view(findings), "latex")
+    return render(build_report(findings), "latex")
 
 
 def _fails(text: str, folder: Path) -> str:
@@ -265,7 +265,7 @@ def test_a_table_fits_into_the_text_of_an_article(
     kind: str, *, has_siunitx: bool, tmp_path: Path, require: Callable[[str], None]
 ) -> None:
     require("pdflatex")
-    view = build_view(_realistic()[kind])
+    view = build_report(_realistic()[kind])
     paper = compiled_table(render(view, "latex", has_siunitx=has_siunitx), tmp_path)
     assert paper.error == ""
     assert [it for it in paper.overfull_pt if it > 1] == []
@@ -279,7 +279,7 @@ def test_the_paper_shows_means_n_intervals_verdicts_and_what_they_are(
     *, has_siunitx: bool, tmp_path: Path, require: Callable[[str], None]
 ) -> None:
     require("pdflatex")
-    text = compiled_table(render(build_view(_golden()), "latex", has_siunitx=has_siunitx), tmp_path).text
+    text = compiled_table(render(build_report(_golden()), "latex", has_siunitx=has_siunitx), tmp_path).text
     plain = re.sub(r"\s", "", text)
     for number in ("93.400±0.220", "94.000±0.210", "6/7", "+0.600", "[0.323,0.893]", ".002", "better", "identical"):
         assert number in plain
@@ -294,7 +294,7 @@ def test_the_paper_shows_means_n_intervals_verdicts_and_what_they_are(
 
 
 def test_numbers_of_siunitx_stand_in_columns_as_wide_as_the_data_needs() -> None:
-    text = render(build_view(_realistic()["two"]), "latex", has_siunitx=True)
+    text = render(build_report(_realistic()["two"]), "latex", has_siunitx=True)
     assert "S[table-format=4.5(7)," in text
     assert "S[table-format=+" in text
     assert "{mean $\\pm$ SD}" in text

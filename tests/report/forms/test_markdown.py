@@ -5,7 +5,7 @@ import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
 from deviate.model import Findings
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.forms.markdown import LIMIT, escape
 from deviate.stats import judge
 
@@ -28,7 +28,7 @@ HOSTILE = (
 
 
 def _markdown(findings: Findings) -> str:
-    return render(build_view(findings), "markdown")
+    return render(build_report(findings), "markdown")
 
 
 def _table(text: str) -> list[list[str]]:
@@ -83,7 +83,7 @@ def test_a_comparison_begins_with_its_verdict_and_the_sentence_to_paste() -> Non
     )
     crashed = run(6, {}, status="crashed")
     findings = judge([experiment("base", base, metrics), experiment("new", [*new, crashed], metrics)])
-    (verdict,) = build_view(findings).verdicts
+    (verdict,) = build_report(findings).verdicts
     figures, _, warnings = _markdown(findings).partition("- Warning: ")
     told = {"reason": verdict.reason, "detectable": verdict.detectable, "paste": verdict.paste}
     assert figures == GOLDEN.format(**told)

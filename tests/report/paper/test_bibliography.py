@@ -7,7 +7,7 @@ from experiments import scored
 from stabilities import values_set
 
 from deviate.model import Findings, StabilityFindings
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.paper.bibliography import references_source, works_used
 from deviate.report.paper.works import WORKS
 from deviate.stats import judge
@@ -21,7 +21,7 @@ OF_A_COMPARISON = {
 
 
 def _keys(findings: Findings) -> set[str]:
-    return {it.key for it in works_used(build_view(findings))}
+    return {it.key for it in works_used(findings, build_report(findings))}
 
 
 def _eight(shift: float = 0.0, name: str = "base"):  # type: ignore[no-untyped-def]
@@ -94,5 +94,5 @@ def test_a_key_ends_in_the_year_and_begins_with_the_first_author_or_the_tool() -
 
 
 def test_an_entry_says_what_of_the_work_was_used() -> None:
-    text = references_source(build_view(judge([_eight(), _eight(0.2, "new")])))
+    text = references_source(judge([_eight(), _eight(0.2, "new")]), build_report(judge([_eight(), _eight(0.2, "new")])))
     assert "  year = {1947},\n}\n% differences of means without assuming equal spread\n" in text

@@ -4,7 +4,7 @@ from experiments import run, scored, selected, single
 from studies import spread, study
 
 from deviate.model import Experiment, Findings
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.paper.checklist import checklist_source
 from deviate.stats import judge
 
@@ -12,7 +12,7 @@ SCORES = (93.1, 93.4, 93.9, 93.2, 93.6)
 
 
 def _text(findings: Findings) -> str:
-    return checklist_source(build_view(findings))
+    return checklist_source(findings, build_report(findings))
 
 
 def _known(name: str, shift: float) -> Experiment:

@@ -11,7 +11,7 @@ from hostile import KINDS, hostile_findings
 from papers import Paper, compiled
 
 from deviate.model import Findings
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.paper import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.stats import judge
@@ -28,7 +28,7 @@ REPORTS: dict[str, Callable[[], Findings]] = {
 
 
 def _written(findings: Findings, folder: Path, style: Style | None = None) -> Path:
-    write_paper(paper_files(build_view(findings), style or Style()), folder)
+    write_paper(paper_files(findings, build_report(findings), style or Style()), folder)
     return folder
 
 
@@ -61,9 +61,12 @@ def test_hostile_names_are_text_in_table_commands_and_references(
     kind: str, tmp_path: Path, require: Callable[[str], None]
 ) -> None:
     require("pdflatex")
-    view = build_view(hostile_findings(kind))
-    write_paper(itertools.takewhile(lambda it: not it[0].startswith("figures/"), paper_files(view)), tmp_path)
-    every = "\n\n".join(rf"x\{it.name}{{}}x" for it in macros_of(view))
+    findings = hostile_findings(kind)
+    report = build_report(findings)
+    write_paper(
+        itertools.takewhile(lambda it: not it[0].startswith("figures/"), paper_files(findings, report)), tmp_path
+    )
+    every = "\n\n".join(rf"x\{it.name}{{}}x" for it in macros_of(findings, report))
     lines = (r"\documentclass{article}\usepackage{booktabs,longtable}\input{macros}\begin{document}", every)
     ends = (r"\input{table}\nocite{*}\bibliographystyle{plain}\bibliography{references}", r"\end{document}")
     (tmp_path / "all.tex").write_text("\n".join((*lines, *ends)), encoding="ascii")
@@ -102,7 +105,7 @@ def test_files_of_others_in_the_folder_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_report_gives_the_same_bytes_again(tmp_path: Path) -> None:
-    first, second = (dict(paper_files(build_view(kinds.two_undecided()))) for _ in range(2))
+    first, second = (dict(paper_files(kinds.two_undecided(), build_report(kinds.two_undecided()))) for _ in range(2))
     assert first == second
 
 

@@ -9,7 +9,7 @@ from experiments import scored, selected, with_moments
 from papers import Paper, compiled
 
 from deviate.model import Findings
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.paper.macros import macros_of, macros_source
 from deviate.stats import judge
 
@@ -26,11 +26,11 @@ def _two(n: int = 10) -> Findings:
 
 
 def _bodies(findings: Findings) -> dict[str, str]:
-    return {it.name: it.body for it in macros_of(build_view(findings))}
+    return {it.name: it.body for it in macros_of(findings, build_report(findings))}
 
 
 def test_figures_are_those_of_the_table_with_the_same_digits() -> None:
-    bodies, table = _bodies(_two()), render(build_view(_two()), "latex")
+    bodies, table = _bodies(_two()), render(build_report(_two()), "latex")
     assert bodies["deviateNewTestAccMean"] == r"\ensuremath{93.740}"
     assert r"$93.740 \pm 0.210$" in table
     assert bodies["deviateNewTestAccSD"] == r"\ensuremath{0.210}"
@@ -58,7 +58,7 @@ def test_variants_of_a_study_have_the_name_of_the_experiment_before_their_own() 
 
 
 def test_a_figure_that_there_is_not_is_seen_and_its_reason_stands_beside_it() -> None:
-    text = macros_source(macros_of(build_view(judge([scored("base", [93.1])]))))
+    text = macros_source(macros_of(judge([scored("base", [93.1])]), build_report(judge([scored("base", [93.1])]))))
     assert r"\deviatefigure{\deviateBaseTestAccSD}{--} % 1 run: spread unknown" in text
     assert text.startswith("% ")
     assert r"\input{macros}" in text.partition(r"\providecommand")[0]
@@ -73,7 +73,9 @@ def test_each_candidate_has_a_sentence_and_the_tasks_have_one() -> None:
 def _shown(folder: Path, reports: list[Findings], *commands: str) -> Paper:
     """A paper that reads the commands of several reports, and shows some of them."""
     for index, findings in enumerate(reports):
-        (folder / f"{index}.tex").write_text(macros_source(macros_of(build_view(findings))), encoding="ascii")
+        (folder / f"{index}.tex").write_text(
+            macros_source(macros_of(findings, build_report(findings))), encoding="ascii"
+        )
     read = "".join(rf"\input{{{index}}}" for index in range(len(reports)))
     text = " ".join(rf"\{it}{{}}" for it in commands)
     (folder / "main.tex").write_text(rf"\documentclass{{article}}{read}\begin{{document}}{text}\end{{document}}")
@@ -105,8 +107,8 @@ def test_every_command_stands_in_a_sentence_and_in_a_formula(
     n: int, tmp_path: Path, require: Callable[[str], None]
 ) -> None:
     require("pdflatex")
-    view = build_view(_two(n) if n > 2 else judge([scored("a", [1.5, 2.5][:n]), scored("b", [1.0] * 5)]))
-    macros = macros_of(view)
+    findings = _two(n) if n > 2 else judge([scored("a", [1.5, 2.5][:n]), scored("b", [1.0] * 5)])
+    macros = macros_of(findings, build_report(findings))
     (tmp_path / "macros.tex").write_text(macros_source(macros), encoding="ascii")
     lines = [rf"({it.name}:\{it.name}{{}})" for it in macros]
     formulas = [rf"$x = \{it.name}$" for it in macros if it.body.startswith(r"\ensuremath")]

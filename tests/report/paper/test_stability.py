@@ -11,7 +11,7 @@ from papers import compiled, compiled_table
 from stabilities import everything, one_set, stability, with_stability
 
 from deviate.model import Findings, StabilityFindings, Unavailable
-from deviate.report import build_view
+from deviate.report import build_report
 from deviate.report.figures.pictures import pictures
 from deviate.report.paper import paper_files
 from deviate.report.paper.files import further_tables
@@ -21,7 +21,7 @@ from deviate.workflows.paper import write_paper
 
 
 def _tables(findings: Findings) -> dict[str, str]:
-    return further_tables(build_view(findings))
+    return further_tables(build_report(findings))
 
 
 def _hostile() -> Findings:
@@ -95,7 +95,7 @@ def test_hostile_names_are_text(tmp_path: Path, require: Callable[[str], None]) 
 
 def test_the_example_reads_the_further_tables(tmp_path: Path, require: Callable[[str], None]) -> None:
     require("pdflatex")
-    write_paper(paper_files(build_view(everything(5))), tmp_path)
+    write_paper(paper_files(everything(5), build_report(everything(5))), tmp_path)
     example = (tmp_path / "example.tex").read_text(encoding="ascii")
     assert r"\input{stability}" in example
     assert r"\input{groups}" in example
@@ -105,11 +105,13 @@ def test_the_example_reads_the_further_tables(tmp_path: Path, require: Callable[
 
 
 def test_figures_are_files_named_after_what_they_show() -> None:
-    names = [it.name for it in pictures(build_view(everything()))]
+    names = [it.name for it in pictures(build_report(everything()))]
     assert {"pairs-test-small", "pairs-wide", "steps-test", "classes-of-test-small"} <= set(names)
     assert len(names) == len(set(names))
 
 
 def test_a_command_without_interval_says_why() -> None:
-    (low,) = [it for it in macros_of(build_view(everything(3))) if it.name == "deviateSmallTestChurnLow"]
+    (low,) = [
+        it for it in macros_of(everything(3), build_report(everything(3))) if it.name == "deviateSmallTestChurnLow"
+    ]
     assert (low.body, low.remark) == ("--", "takes 5 runs")

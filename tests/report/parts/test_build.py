@@ -2,8 +2,9 @@ import numpy as np
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
 from deviate.model import Experiment, Findings, Series
-from deviate.report import View, build_view
-from deviate.report.document import Absent
+from deviate.report import Report, build_report
+from deviate.report.document import Absent, Figure, Section, Table
+from deviate.report.plots import CurvePlot
 from deviate.stats import judge
 
 
@@ -15,7 +16,7 @@ def _mock_up() -> Findings:
 
 
 def test_the_figures_of_a_comparison_follow_from_means_sds_and_n() -> None:
-    (verdict,) = build_view(_mock_up()).verdicts
+    (verdict,) = build_report(_mock_up()).verdicts
     assert verdict.word == "better"
     assert verdict.change == "+0.330 points"
     assert verdict.interval == "[95% CI 0.122 … 0.540]"
@@ -25,7 +26,7 @@ def test_the_figures_of_a_comparison_follow_from_means_sds_and_n() -> None:
 
 
 def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdict() -> None:
-    (sentence,) = build_view(_mock_up()).paste
+    (sentence,) = build_report(_mock_up()).paste
     for part in (
         "(n = 9)",
         "(n = 10)",
@@ -38,7 +39,7 @@ def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdi
 
 
 def test_the_summary_of_an_experiment_has_intervals_and_n() -> None:
-    summary = build_view(_mock_up()).experiments[0]
+    summary = build_report(_mock_up()).experiments[0]
     assert summary.lines[0].label == "test_acc (mean ± SD)"
     assert summary.lines[0].value == "93.410 ± 0.220 %"
     assert summary.lines[0].details == ("95% CI mean 93.253 … 93.567", "SD 0.151 … 0.402", "n = 10")
@@ -49,44 +50,47 @@ def test_a_steadier_candidate_is_called_so_only_from_sixteen_runs_on() -> None:
 
     def spread(n: int) -> str:
         sides = [scored("a", with_moments(n, 90, 1.0, rng)), scored("b", with_moments(n, 90, 0.1, rng))]
-        return build_view(judge(sides)).verdicts[0].spread
+        return build_report(judge(sides)).verdicts[0].spread
 
     assert spread(15).endswith(": undecided (needs 16 runs in each, has 15 and 15)")
     assert spread(16).endswith(": steadier")
 
 
 def test_one_run_is_its_value_without_a_spread() -> None:
-    view = build_view(judge([scored("tiny", [91.3])]))
+    view = build_report(judge([scored("tiny", [91.3])]))
     line = view.experiments[0].lines[0]
     assert (line.label, line.value) == ("test_acc", "91.3 %")
     assert "1 run: spread unknown" in line.details
-    assert isinstance(view.metrics[0].descriptions[0].cells[2], Absent)
+    assert isinstance(view.metrics[0].descriptions.rows[0].cells[2], Absent)
 
 
 def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:
-    view = build_view(judge([scored("a", [5.0] * 5), scored("b", [5.0] * 5)]))
+    view = build_report(judge([scored("a", [5.0] * 5), scored("b", [5.0] * 5)]))
     assert view.verdicts[0].word == "identical"
-    assert not any("nan" in cell.text.lower() for row in view.metrics[0].quantities for cell in row.cells)
+    quantities = view.metrics[0].quantities
+    assert isinstance(quantities, Table)
+    assert not any("nan" in cell.text.lower() for row in quantities.rows for cell in row.cells)
 
 
 def test_an_equivalent_verdict_names_its_margin() -> None:
     rng = np.random.default_rng(5)
     sides = [scored(name, with_moments(20, 90, 0.1, rng)) for name in ("a", "b")]
-    assert build_view(judge(sides, margin=0.5)).verdicts[0].word == "equivalent within 0.5 points"
+    assert build_report(judge(sides, margin=0.5)).verdicts[0].word == "equivalent within 0.5 points"
 
 
 def test_no_completed_run_leaves_a_reason_everywhere_and_no_figure() -> None:
     crashed = [run(index, {}, status="crashed", reason="exit code 1") for index in range(3)]
-    view = build_view(judge([experiment("broken", crashed, [selected(is_primary=True)])]))
-    assert view.metrics[0].estimation is None
-    assert "0/3" in view.metrics[0].no_estimation
+    view = build_report(judge([experiment("broken", crashed, [selected(is_primary=True)])]))
+    estimation = view.metrics[0].estimation
+    assert isinstance(estimation, Absent)
+    assert "0/3" in estimation.reason
     assert view.experiments[0].state == ("algo+impl", "0/3 completed, 3 crashed")
     assert len(view.failures) == 3
 
 
 def test_failures_keep_reason_log_and_last_lines_without_control_codes() -> None:
     runs = [run(0, {"test_acc": single(1.0)}), run(1, {}, status="crashed", stderr_tail=("\x1b[31mboom\x1b[0m",))]
-    (failure,) = build_view(judge([experiment("a", runs, [selected()])])).failures
+    (failure,) = build_report(judge([experiment("a", runs, [selected()])])).failures
     assert (failure.run, failure.outcome) == ("replicate 1", "crashed, exit code 1")
     assert failure.stderr == ("boom",)
     assert failure.log.endswith("attempt-0/stderr.log")
@@ -97,7 +101,7 @@ def test_experiments_of_one_name_are_told_apart_by_their_variant() -> None:
         experiment("a", [run(i, {"test_acc": single(i)}) for i in range(5)], [selected()], variant=variant)
         for variant in ("as-is", "algo+impl")
     ]
-    assert [item.label for item in build_view(judge(sides)).experiments] == ["a:as-is", "a:algo+impl"]
+    assert [item.label for item in build_report(judge(sides)).experiments] == ["a:as-is", "a:algo+impl"]
 
 
 def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -> None:
@@ -106,7 +110,7 @@ def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -
         return experiment(name, runs, [selected(it) for it in names])
 
     sides = [side("a", "acc", "top5"), side("b", "accuracy", "loss")]
-    view = build_view(judge(sides, matches={"acc": "accuracy"}))
+    view = build_report(judge(sides, matches={"acc": "accuracy"}))
     cells = {metric.name: [cell.text for cell in metric.overview] for metric in view.metrics}
     assert sorted(cells) == ["acc = accuracy", "loss", "top5"]
     assert cells["top5"][1] == "not reported by b"
@@ -119,30 +123,37 @@ def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_
         experiment(name, [run(i, {it: single(i) for it in names}) for i in range(5)], [selected(it) for it in names])
         for name in ("a", "b")
     ]
-    view = build_view(judge(sides))
+    view = build_report(judge(sides))
     assert view.verdicts == ()
     assert "--metric" in view.no_verdict
 
 
+def _provenance(findings: Findings) -> Section:
+    section = build_report(findings).section("provenance")
+    assert section is not None
+    (part,) = section.parts
+    return part
+
+
 def test_seeding_calls_are_told_once_with_place_action_and_number_of_runs() -> None:
-    (source,) = build_view(judge([trained("a", n_runs=4, n_metrics=1, n_points=3)])).provenance
-    (row,) = source.seed_calls
-    assert (row.call, row.place, row.value, row.action) == ("torch.manual_seed", "train.py:12", "42", "replaced")
-    assert row.n_runs == "4 of 4 runs"
-    assert source.runs[2].seeds == "init, shuffle 1002 · dropout 2002"
+    calls, runs, *_ = _provenance(judge([trained("a", n_runs=4, n_metrics=1, n_points=3)])).tables
+    (row,) = calls.rows
+    told = ("torch.manual_seed", "train.py:12", "42", "replaced", "4 of 4 runs")
+    assert (row.label, *(cell.text for cell in row.cells)) == told
+    assert runs.rows[2].cells[-1].text == "init, shuffle 1002 · dropout 2002"
 
 
 def test_an_environment_that_differs_between_runs_is_told_per_replicate() -> None:
     runs = [run(i, {"test_acc": single(i)}, environment={"torch": "2.1" if i else "2.0"}) for i in range(3)]
-    (source,) = build_view(judge([experiment("a", runs, [selected()])])).provenance
-    assert source.environment[0].value == "2.0 (replicate 0); 2.1 (replicates 1–2)"
-    assert source.environment[0].differs
+    (row,) = _provenance(judge([experiment("a", runs, [selected()])])).tables[-1].rows
+    assert row.cells[0].text == "2.0 (replicate 0); 2.1 (replicates 1–2)"
+    assert row.is_marked
 
 
 def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
     runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
     findings = judge([experiment("a", runs, [selected()], n_planned=4, warnings=("snapshot is old",))])
-    view = build_view(findings)
+    view = build_report(findings)
     assert set(findings.warnings) <= set(view.warnings)
     assert "a: snapshot is old" in view.warnings
     assert "a, replicates 0–1: wrote outside its work copy: /tmp/x" in view.warnings
@@ -151,21 +162,21 @@ def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
 def test_equal_warnings_of_several_variants_are_one_sentence() -> None:
     runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
     sides = [experiment("a", runs, [selected()], variant=name) for name in ("algo", "impl")]
-    found = [text for text in build_view(judge(sides, compares=False)).warnings if "wrote outside" in text]
+    found = [text for text in build_report(judge(sides, compares=False)).warnings if "wrote outside" in text]
     assert found == ["algo, replicates 0–1; impl, replicates 0–1: wrote outside its work copy: /tmp/x"]
 
 
 def test_curves_separate_the_runs_that_count_from_those_that_failed() -> None:
     good = Series((0, 1), (1.0, 2.0))
     runs = [run(0, {"loss": good}), run(1, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")]
-    (metric,) = build_view(judge([experiment("a", runs, [selected("loss")])])).metrics
-    assert metric.curve is not None
-    (group,) = metric.curve.groups
+    (metric,) = build_report(judge([experiment("a", runs, [selected("loss")])])).metrics
+    assert isinstance(metric.curve, Figure)
+    assert isinstance(metric.curve.plot, CurvePlot)
+    (group,) = metric.curve.plot.groups
     assert (len(group.counted), len(group.failed)) == (1, 1)
 
 
 def test_values_reported_once_have_no_curve_and_say_so() -> None:
-    view: View = build_view(judge([scored("a", [1.0, 2.0])]))
-    assert view.metrics[0].curve is None
-    assert view.metrics[0].no_curve
+    view: Report = build_report(judge([scored("a", [1.0, 2.0])]))
+    assert isinstance(view.metrics[0].curve, Absent)
     assert view.no_curves

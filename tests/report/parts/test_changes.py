@@ -5,8 +5,9 @@ import dataclasses
 from experiments import scored
 
 from deviate.model import Experiment, InjectedCode, Revision
-from deviate.report import build_view, render
-from deviate.report.parts.changes import LONGEST_LINE, N_FILES, N_LINES, changes_view, commit_text
+from deviate.report import build_report, render
+from deviate.report.document import Changes
+from deviate.report.parts.changes import LONGEST_LINE, N_FILES, N_LINES, changes_section, commit_text
 from deviate.stats import judge
 
 DIFF = ("@@ 61 @@", "-print(acc)", "+print(__deviate_log__(0, (acc)))")
@@ -21,7 +22,7 @@ def with_code(name: str = "a", *injected: InjectedCode, revision: Revision | Non
 
 
 def page(*experiments: Experiment) -> str:
-    return render(build_view(judge(experiments)), "html")
+    return render(build_report(judge(experiments)), "html")
 
 
 def test_the_page_shows_changed_lines_and_escapes_them() -> None:
@@ -34,50 +35,50 @@ def test_the_commit_is_told_with_what_was_not_in_it() -> None:
     revision = Revision("c0ffee", "main", is_dirty=True, n_untracked=2, diff="-a\n+b\n", file="snapshot/git.diff")
     experiment = with_code(revision=revision)
     assert commit_text(experiment) == ("c0ffee on branch main, with changes that were not committed, 2 untracked files")
-    view = changes_view(experiment, [], [])
-    assert view.uncommitted is not None
-    assert view.uncommitted.lines == ("-a", "+b")
-    assert view.uncommitted.kinds == ("remove", "add")
+    view = changes_section(experiment, [], [])
+    *_, uncommitted = view.of(Changes)
+    assert uncommitted.lines == ("-a", "+b")
+    assert uncommitted.kinds == ("remove", "add")
     assert "c0ffee on branch main" in page(experiment)
 
 
 def test_a_clean_commit_says_so() -> None:
-    view = changes_view(with_code(revision=Revision("c0ffee", None, is_dirty=False, n_untracked=0)), [], [])
-    assert view.uncommitted is None
-    assert view.no_uncommitted == "Nothing was uncommitted."
+    view = changes_section(with_code(revision=Revision("c0ffee", None, is_dirty=False, n_untracked=0)), [], [])
+    assert [changes.name for changes in view.of(Changes)] == ["train.py"]
+    assert view.reasons[-1] == "Nothing was uncommitted."
 
 
 def test_without_a_repository_the_hash_stands_for_it() -> None:
     experiment = with_code()
     assert commit_text(experiment) == ""
-    assert "the hash of the sources stands for it" in changes_view(experiment, [], []).no_uncommitted
+    assert "the hash of the sources stands for it" in changes_section(experiment, [], []).reasons[-1]
 
 
 def test_a_long_change_is_cut_and_says_where_the_whole_is() -> None:
     long = tuple(f"+{index}" for index in range(N_LINES + 10))
-    (shown,) = changes_view(with_code("a", code(diff=long)), [], []).injected
+    (shown,) = changes_section(with_code("a", code(diff=long)), [], []).of(Changes)
     assert len(shown.lines) == N_LINES
     assert "/project/.deviate/experiments/a/snapshot/originals/train.py" in shown.rest
-    (wide,) = changes_view(with_code("a", code(diff=("+" + "x" * 5000,))), [], []).injected
+    (wide,) = changes_section(with_code("a", code(diff=("+" + "x" * 5000,))), [], []).of(Changes)
     assert len(wide.lines[0]) == LONGEST_LINE + 1
     assert wide.rest
 
 
 def test_further_files_are_named() -> None:
-    view = changes_view(with_code("a", *(code(f"m{i}.py") for i in range(N_FILES + 2))), [], [])
-    assert len(view.injected) == N_FILES
-    assert view.no_injected == f"Further files with taps: m{N_FILES}.py, m{N_FILES + 1}.py."
+    view = changes_section(with_code("a", *(code(f"m{i}.py") for i in range(N_FILES + 2))), [], [])
+    assert len(view.of(Changes)) == N_FILES
+    assert view.reasons[0] == f"Further files with taps: m{N_FILES}.py, m{N_FILES + 1}.py."
 
 
 def test_the_same_code_is_shown_once() -> None:
     one, other = with_code("a"), with_code("b")
-    view = changes_view(other, [one], ["a", "b"])
-    assert view.injected == ()
-    assert view.no_injected == "The same code as a."
+    view = changes_section(other, [one], ["a", "b"])
+    assert view.of(Changes) == ()
+    assert view.reasons == ("The same code as a.",)
     text = page(one, other)
     assert text.count("__deviate_log__") == 1
 
 
 def test_imported_runs_have_no_code() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
-    assert changes_view(imported, [], []).no_injected == "Imported: nothing was put into any file."
+    assert changes_section(imported, [], []).reasons[0] == "Imported: nothing was put into any file."

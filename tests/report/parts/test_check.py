@@ -12,12 +12,11 @@ from schemas import schema_flaws
 
 from deviate.model import Experiment, SelectedMetric
 from deviate.model.check import CheckFindings
+from deviate.report import CHECK_FORMS, render
 from deviate.report.data.schema import check_schema
-from deviate.report.forms.gate import render_check
-from deviate.report.forms.gate.forms import CHECK_FORMS
-from deviate.report.forms.gate.github import command
-from deviate.report.parts.check import check_view
-from deviate.report.view.check import CheckView
+from deviate.report.document import Check
+from deviate.report.forms.github import command
+from deviate.report.parts.check import check_document
 from deviate.workflows import Judging
 from deviate.workflows.check import Gate, check
 
@@ -36,20 +35,20 @@ def found(baseline: Experiment, candidate: Experiment, **asked: object) -> Check
     return check(Path("nowhere"), [elsewhere(baseline), elsewhere(candidate)], gate, Judging())
 
 
-def of_scores(baseline: list[float], candidate: list[float], metric: SelectedMetric, **asked: object) -> CheckView:
-    return check_view(found(scored("old", baseline, metric), scored("new", candidate, metric), **asked))
+def of_scores(baseline: list[float], candidate: list[float], metric: SelectedMetric, **asked: object) -> Check:
+    return check_document(found(scored("old", baseline, metric), scored("new", candidate, metric), **asked))
 
 
 def check_forms(old: str, new: str) -> None:
     metric = selected(is_primary=True, margin=0.1)
     view = of_scores(list(map(float, CASES[old])), list(map(float, CASES[new])), metric)
     for form in CHECK_FORMS:
-        text = render_check(view, form)
+        text = render(view, form)
         assert text.endswith("\n")
         assert not re.search(r"\bnan\b|NaN[^ ]|\binf\b", text.replace("only NaN", ""))
-    junit_cases(render_check(view, "junit"))
-    json.loads(render_check(view, "json"), parse_constant=pytest.fail)
-    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
+    junit_cases(render(view, "junit"))
+    json.loads(render(view, "json"), parse_constant=pytest.fail)
+    assert list(schema_flaws(render(view, "json"), check_schema)) == []
     if min(len(CASES[old]), len(CASES[new])) < 5:
         assert view.code in {0, 3}
 
@@ -64,15 +63,15 @@ def test_hostile_names_leave_every_form_whole() -> None:
     worse = [0.1, 0.11, 0.12, 0.13, 0.15, 0.16]
     view = of_scores([it + 1 for it in worse], worse, metric)
     assert view.code == 4
-    names = junit_cases(render_check(view, "junit"))
+    names = junit_cases(render(view, "junit"))
     assert len(names) == len(view.cases)
-    lines = render_check(view, "github").splitlines()
+    lines = render(view, "github").splitlines()
     assert all(re.match(r"::(error|warning|notice) title=[^:,]*(,file=[^:,]*)?(,line=\d+)?::", line) for line in lines)
     assert not any("\x1b" in line or "\r" in line for line in lines)
-    assert "<script>" not in render_check(view, "markdown")
-    assert json.loads(render_check(view, "json"))["metrics"][0]["outcome"] == "worse"
-    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
-    terminal = render_check(view, "terminal", width=80)
+    assert "<script>" not in render(view, "markdown")
+    assert json.loads(render(view, "json"))["metrics"][0]["outcome"] == "worse"
+    assert list(schema_flaws(render(view, "json"), check_schema)) == []
+    terminal = render(view, "terminal", width=80)
     assert not set("\x1b\r\u202e") & set(terminal)
 
 
@@ -87,10 +86,10 @@ def test_what_is_undecided_is_skipped_and_fails_only_where_it_is_asked_to() -> N
     view = of_scores([0.1, 0.2, 0.3, 0.4, 0.5], [0.1, 0.2, 0.3, 0.4, 0.6], metric)
     strict = of_scores([0.1, 0.2, 0.3, 0.4, 0.5], [0.1, 0.2, 0.3, 0.4, 0.6], metric, fails_undecided=True)
     name = "deviate check.new: test_acc not worse"
-    assert (view.code, junit_cases(render_check(view, "junit"))[name]) == (0, "skipped")
-    assert (strict.code, junit_cases(render_check(strict, "junit"))[name]) == (5, "failure")
-    assert "::warning title=deviate check%3A test_acc not worse" in render_check(view, "github")
-    assert "::error title=deviate check%3A test_acc not worse" in render_check(strict, "github")
+    assert (view.code, junit_cases(render(view, "junit"))[name]) == (0, "skipped")
+    assert (strict.code, junit_cases(render(strict, "junit"))[name]) == (5, "failure")
+    assert "::warning title=deviate check%3A test_acc not worse" in render(view, "github")
+    assert "::error title=deviate check%3A test_acc not worse" in render(strict, "github")
 
 
 def test_a_constant_difference_beyond_the_margin_fails_and_of_fewer_runs_more_are_advised() -> None:
@@ -105,11 +104,11 @@ def test_a_constant_difference_beyond_the_margin_fails_and_of_fewer_runs_more_ar
 def test_a_side_without_a_completed_run_is_an_error_and_no_pass() -> None:
     metric = selected(is_primary=True)
     crashed = [run(i, {}, status="crashed") for i in range(3)]
-    view = check_view(found(scored("old", [0.1, 0.2, 0.3], metric), experiment("new", crashed, [metric])))
+    view = check_document(found(scored("old", [0.1, 0.2, 0.3], metric), experiment("new", crashed, [metric])))
     assert (view.word, view.code) == ("incomplete", 3)
-    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
-    assert json.loads(render_check(view, "json"))["records"][1]["failed"] == [{"status": "crashed", "runs": 3}]
-    assert junit_cases(render_check(view, "junit"))["deviate check.new: records of new are complete"] == "error"
+    assert list(schema_flaws(render(view, "json"), check_schema)) == []
+    assert json.loads(render(view, "json"))["records"][1]["failed"] == [{"status": "crashed", "runs": 3}]
+    assert junit_cases(render(view, "junit"))["deviate check.new: records of new are complete"] == "error"
 
 
 def test_each_word_goes_before_the_ones_after_it() -> None:

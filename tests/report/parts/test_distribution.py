@@ -6,7 +6,7 @@ import numpy as np
 from experiments import run, scored, selected, single, with_moments
 
 from deviate.model import Description, EvaluationData
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.parts.describe import description_row
 from deviate.report.parts.distribution import shape_rows
 from deviate.stats import Resamples, judge
@@ -58,7 +58,7 @@ def test_the_error_of_the_test_set_tells_its_examples_and_that_runs_do_not_reduc
 
 def test_the_page_shows_the_table_of_each_metric_and_says_how_large_the_error_of_the_test_set_is() -> None:
     accuracy = replace(selected(unit="%", is_primary=True), n_examples=10_000)
-    view = build_view(judge([scored("base", (93.41, 93.52, 93.37, 93.46, 93.33), accuracy)]))
+    view = build_report(judge([scored("base", (93.41, 93.52, 93.37, 93.46, 93.33), accuracy)]))
     page = render(view, "html")
     assert page.count("<summary>Shape and cross-checks</summary>") == 1
     assert "<td>0.248 points</td>" in page

@@ -20,10 +20,10 @@ from partings import CASES, growing, operation, parted, place, spoken
 from rich.cells import cell_len
 from schemas import schema_flaws
 
-from deviate import __version__
+from deviate import __version__, report
 from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
-from deviate.report import RENDERERS, write
-from deviate.report.data.sheet_schemas import diverge_schema
+from deviate.report import RENDERERS
+from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.screen import N_LINES
 from deviate.report.parts.commands import diverge_command
 from deviate.report.parts.diverge import diverge_document
@@ -43,7 +43,7 @@ FILES = {
 
 
 def render(found: DivergenceFindings, form: str, **surface: Any) -> str:
-    return write(diverge_document(found), form, **surface)
+    return report.render(diverge_document(found), form, **surface)
 
 
 def _screens(width: int) -> str:

@@ -7,22 +7,24 @@ import pytest
 from experiments import experiment, run, scored, selected, trained
 
 from deviate.model import Series
-from deviate.report import View, build_view, render
+from deviate.report import Report, build_report, render
+from deviate.report.document import Figure
 from deviate.report.figures import page_figure
 from deviate.report.parts.metrics import N_OPEN
 from deviate.report.plots import EstimationPlot
 from deviate.stats import judge
 
 
-def _compared(n_experiments: int, *, is_paired: bool = False) -> View:
+def _compared(n_experiments: int, *, is_paired: bool = False) -> Report:
     scores = [np.random.default_rng(i).normal(90, 1, 6).tolist() for i in range(n_experiments)]
-    return build_view(judge([scored(f"e{i}", it) for i, it in enumerate(scores)], is_paired=is_paired))
+    return build_report(judge([scored(f"e{i}", it) for i, it in enumerate(scores)], is_paired=is_paired))
 
 
-def _plot(view: View) -> EstimationPlot:
-    plot = view.metrics[0].estimation
-    assert plot is not None
-    return plot
+def _plot(view: Report) -> EstimationPlot:
+    estimation = view.metrics[0].estimation
+    assert isinstance(estimation, Figure)
+    assert isinstance(estimation.plot, EstimationPlot)
+    return estimation.plot
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_rows_of_many_experiments_draw_the_sd_and_not_the_interval() -> None:
 
 
 def test_a_single_run_has_no_mean_to_speak_of() -> None:
-    plot = _plot(build_view(judge([scored("a", [1.0])])))
+    plot = _plot(build_report(judge([scored("a", [1.0])])))
     assert plot.caption == "Each point is the score of one run. No axis is forced to start at zero."
 
 
@@ -53,26 +55,26 @@ def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:
     curves = [Series((0, 1, 2), (1.0, 0.5, 0.25 + 0.01 * i)) for i in range(3)]
     runs = [run(i, {"loss": it}) for i, it in enumerate(curves)]
     diverged = run(3, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")
-    view = build_view(judge([experiment("a", [*runs, diverged], [selected("loss")])]))
-    plot = view.metrics[0].curve
-    assert plot is not None
-    assert "a: 3 runs, first value 1.0000, last values 0.2500 … 0.2700, 1 failed" in plot.description
+    view = build_report(judge([experiment("a", [*runs, diverged], [selected("loss")])]))
+    curve = view.metrics[0].curve
+    assert isinstance(curve, Figure)
+    assert "a: 3 runs, first value 1.0000, last values 0.2500 … 0.2700, 1 failed" in curve.plot.description
 
 
 def test_figures_beyond_the_first_metrics_are_folded_and_none_is_left_out() -> None:
     sides = [trained(name, n_runs=3, n_metrics=N_OPEN + 3, n_points=4, seed=i) for i, name in enumerate("ab")]
-    view = build_view(judge(sides))
+    view = build_report(judge(sides))
     page = render(view, "html")
     assert view.folded_metrics == "3 more metrics"
     assert not view.metrics[0].is_folded
     assert page.count("<summary>3 more metrics</summary>") == 2
     for metric in view.metrics:
-        assert metric.estimation is not None
-        assert page.count(f'id="{metric.estimation.key}-title"') == 1
+        assert isinstance(metric.estimation, Figure)
+        assert page.count(f'id="{metric.estimation.plot.key}-title"') == 1
 
 
 def test_few_metrics_are_not_folded() -> None:
-    view = build_view(judge([trained("a", n_runs=3, n_metrics=N_OPEN, n_points=4)]))
+    view = build_report(judge([trained("a", n_runs=3, n_metrics=N_OPEN, n_points=4)]))
     assert view.folded_metrics == ""
     assert not any(it.is_folded for it in view.metrics)
     assert "more metrics</summary>" not in render(view, "html")

@@ -2,19 +2,19 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single
 
 from deviate.model import Experiment, Findings
-from deviate.report.document import Absent
+from deviate.report.document import Absent, Section
 from deviate.report.figures import page_figure
 from deviate.report.forms.templates import template
-from deviate.report.parts.multi_comparison import many_views
-from deviate.report.parts.tasks import task_view
+from deviate.report.parts.multi_comparison import many_lines, many_sections
+from deviate.report.parts.tasks import task_lines, task_section
 from deviate.report.plots import ProfilePlot, RankPlot
-from deviate.report.view import ManyView, TaskView
 from deviate.stats import compare_many, compare_tasks, judge
 
 UNITS = {"acc": ("%", 90.0), "loss": ("", 2.0), "f1": ("", 0.5)}
@@ -54,89 +54,92 @@ def _findings(experiments: Sequence[Experiment], tasks: Sequence[str] = tuple(UN
     return dataclasses.replace(judged, many=many, tasks=over)
 
 
-def _many(*experiments: Experiment) -> ManyView:
-    findings = _findings(experiments)
-    return many_views(findings, [it.name for it in experiments])[0]
+def _many(*experiments: Experiment) -> Section:
+    return many_sections(_findings(experiments))[0]
 
 
-def _tasks(*experiments: Experiment, tasks: Sequence[str] = tuple(UNITS)) -> TaskView:
-    view = task_view(_findings(experiments, tasks), [it.name for it in experiments])
+def _tasks(*experiments: Experiment, tasks: Sequence[str] = tuple(UNITS)) -> Section:
+    view = task_section(_findings(experiments, tasks), [it.name for it in experiments])
     assert view is not None
     return view
 
 
 def _plots(*experiments: Experiment) -> tuple[RankPlot, ProfilePlot]:
-    view = _tasks(*experiments)
-    assert view.ranks is not None
-    assert view.profile is not None
-    return view.ranks, view.profile
+    ranks, profile = (figure.plot for figure in _tasks(*experiments).figures)
+    assert isinstance(ranks, RankPlot)
+    assert isinstance(profile, ProfilePlot)
+    return ranks, profile
 
 
-def _page(view: ManyView, tasks: TaskView) -> str:
-    shown = type("Shown", (), {"many": (view,), "tasks": tasks})
+def _page(view: Section, tasks: Section) -> str:
+    shown = {"report": SimpleNamespace(many=(view,)), "sections": {"tasks": tasks}}
     figures = {"task-ranks": "", "task-profiles": ""}
-    return "".join(template(name).render(view=shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
+    return "".join(template(name).render(**shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
 
 
 def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
-    view = _many(
+    experiments = (
         scored("base", [93.1, 93.4, 92.8, 93.6, 93.0, 93.3]),
         scored("a", [93.9, 94.1, 93.5, 94.4, 93.8]),
         scored("b", [93.2, 93.9, 92.6, 94.0, 93.3, 92.9, 93.8]),
     )
-    assert view.lines[0].startswith("test_acc over 3 experiments: Welch F(2, ")
+    findings = dataclasses.replace(_findings(experiments), primary="test_acc")
+    first, second = many_lines(findings, [it.name for it in experiments])
+    (quote,) = _many(*experiments).quotes
+    assert first.startswith("test_acc over 3 experiments: Welch F(2, ")
     pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = \.\d{3}"
-    assert re.fullmatch(rf"Dunnett against base: a {pattern}; b {pattern}", view.lines[1])
-    assert view.sentence.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
-    assert "95% simultaneous CI, equal variances assumed" in view.sentence
+    assert re.fullmatch(rf"Dunnett against base: a {pattern}; b {pattern}", second)
+    assert quote.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
+    assert "95% simultaneous CI, equal variances assumed" in quote
 
 
 def test_the_matrix_has_each_pair_once_below_the_diagonal() -> None:
     view = _many(*_several(4))
-    assert view.matrix_headers == ("e0", "e1", "e2")
-    assert [row.label for row in view.matrix] == ["e1", "e2", "e3"]
-    assert [[bool(cell.text) for cell in row.cells] for row in view.matrix] == [
+    (matrix,) = [table for table in view.tables if table.kind == "matrix"]
+    assert matrix.columns == ("", "e0", "e1", "e2")
+    assert [row.label for row in matrix.rows] == ["e1", "e2", "e3"]
+    assert [[bool(cell.text) for cell in row.cells] for row in matrix.rows] == [
         [True, False, False],
         [True, True, False],
         [True, True, True],
     ]
-    assert "Holm over 6 pairs" in view.matrix_caption
+    assert "Holm over 6 pairs" in matrix.caption
 
 
 def test_too_few_runs_have_reasons_in_place_of_numbers() -> None:
     view = _many(*_several(3, n=1))
-    assert view.no_dunnett == "Not compared with e0: needs 5 runs of the baseline, has 1."
-    assert view.dunnett == ()
-    assert all(isinstance(fact.cell, Absent) for fact in view.omnibus)
+    assert view.reasons[0] == "Not compared with e0: needs 5 runs of the baseline, has 1."
+    assert [table.kind for table in view.tables] == ["matrix"]
+    assert all(isinstance(fact.cell, Absent) for fact in view.facts)
     assert "nan" not in f"{view}".lower()
 
 
 def test_tasks_are_told_with_their_interval_and_how_they_were_made_comparable() -> None:
     view = _tasks(*_several(3))
-    assert view.lines[0].startswith(
-        "IQM over 3 tasks, each scaled to 0 … 1 [95% CI, stratified bootstrap over runs]: e0 0."
-    )
-    assert view.lines[1].startswith(
-        "mean rank e0 3.00, e1 2.00, e2 1.00, critical difference 1.91; Friedman chi-square(2)"
-    )
+    tasks = _findings(_several(3)).tasks
+    assert tasks is not None
+    lines = task_lines(tasks, "95%")
+    assert lines[0].startswith("IQM over 3 tasks, each scaled to 0 … 1 [95% CI, stratified bootstrap over runs]: e0 0.")
+    assert lines[1].startswith("mean rank e0 3.00, e1 2.00, e2 1.00, critical difference 1.91; Friedman chi-square(2)")
     facts = {fact.label: fact.cell.text for fact in view.facts}
     assert facts["Runs per task"] == "e0 6; e1 6; e2 6"
     assert "lower is better in loss" in facts["Normalisation"]
-    assert len(view.rows) == 3
-    assert all(len(row.cells) == len(view.headers) for row in view.rows)
+    table = view.tables[0]
+    assert len(table.rows) == 3
+    assert all(len(row.cells) == len(table.columns) - 1 for row in table.rows)
 
 
 def test_one_task_alone_has_a_reason_and_no_figures() -> None:
     view = _tasks(*_several(3), tasks=["acc"])
-    assert "needs 2 tasks" in view.no_rows
-    assert view.ranks is view.profile is None
-    assert view.rows == ()
+    assert "needs 2 tasks" in view.reasons[0]
+    assert view.figures == ()
+    assert not any(table.kind == "grid" for table in view.tables)
     assert "needs 2 tasks" in _page(_many(*_several(3)), view)
 
 
 def test_without_named_tasks_there_is_no_part_on_tasks() -> None:
-    assert task_view(judge(_several(3)), ["a", "b", "c"]) is None
-    assert many_views(judge(_several(2)), ["a", "b"]) == ()
+    assert task_section(judge(_several(3)), ["a", "b", "c"]) is None
+    assert many_sections(judge(_several(2))) == ()
 
 
 def test_names_that_would_be_markup_or_codes_are_harmless() -> None:
@@ -145,9 +148,8 @@ def test_names_that_would_be_markup_or_codes_are_harmless() -> None:
     page = _page(many, tasks)
     assert "<b>" not in page
     assert "&lt;b&gt;&amp;" in page
-    assert "\x1b" not in f"{many.lines}{tasks.lines}{page}"
-    assert tasks.ranks is not None
-    ET.fromstring(page_figure(tasks.ranks))
+    assert "\x1b" not in f"{many.quotes}{tasks.quotes}{page}"
+    ET.fromstring(page_figure(tasks.figures[0].plot))
 
 
 def test_figures_are_well_formed_named_and_in_the_ink_of_the_page() -> None:

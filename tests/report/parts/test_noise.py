@@ -1,13 +1,12 @@
-import dataclasses
-
 import numpy as np
 from experiments import scored, selected, with_moments
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
-from deviate.model import ControlEvent, Experiment
-from deviate.report import build_view
-from deviate.report.document import Absent
-from deviate.report.view import NoiseTableView, NoiseView
+from deviate.model import ControlEvent, Experiment, Findings
+from deviate.report import build_report
+from deviate.report.document import Absent, Entry, Section, Table
+from deviate.report.parts.noise import noise_section
+from deviate.report.parts.spread import missing
 from deviate.stats import judge
 
 
@@ -15,15 +14,34 @@ def _scores(n: int, sd: float, seed: int = 0) -> tuple[float, ...]:
     return with_moments(n, 93.4, sd, np.random.default_rng(seed))
 
 
-def _view(*experiments: Experiment) -> NoiseView:
-    noise = build_view(study(*experiments)).noise
+def _view(*experiments: Experiment) -> Section:
+    return noise_section(study(*experiments))
+
+
+def _table(*experiments: Experiment) -> Table:
+    (part,) = _view(*experiments).parts
+    return part.tables[0]
+
+
+def _provenance(findings: Findings) -> tuple[Section, ...]:
+    section = build_report(findings).section("provenance")
+    assert section is not None
+    return section.parts
+
+
+def _missing(*experiments: Experiment) -> tuple[str, ...]:
+    noise = study(*experiments).noise
     assert noise is not None
-    return noise
+    return missing(noise.tables[0].rows)
 
 
-def _table(*experiments: Experiment) -> NoiseTableView:
-    (table,) = _view(*experiments).tables
-    return table
+def _excess(*experiments: Experiment) -> Entry:
+    (part,) = _view(*experiments).parts
+    return part.facts[0].cell
+
+
+def _proofs(section: Section) -> list[tuple[str, ...]]:
+    return [(row.label, *(cell.text for cell in row.cells)) for row in section.tables[0].rows]
 
 
 def test_a_ratio_that_rounds_to_zero_is_not_shown_as_zero() -> None:
@@ -35,7 +53,7 @@ def test_a_ratio_that_rounds_to_zero_is_not_shown_as_zero() -> None:
 
 def test_what_varies_is_said_in_words() -> None:
     items = [*usual(), spread("as-is", _scores(3, 1)), spread("config", _scores(3, 1)), equal("one-bit", 2)]
-    words = {row.variant: row.cells[0].text for row in _table(*items).rows}
+    words = {row.label: row.cells[0].text for row in _table(*items).rows}
     assert words == {
         "algo+impl": "all streams but split, implementation, hash",
         "algo": "all streams but split",
@@ -49,45 +67,43 @@ def test_what_varies_is_said_in_words() -> None:
 
 def test_missing_figures_have_their_reason_once() -> None:
     split = spread("split", _scores(6, 1), draws={"sklearn": ("split",)})
-    table = _table(spread("algo+impl", _scores(6, 1)), spread("algo", _scores(4, 1)), split)
-    assert table.missing == (
+    three = (spread("algo+impl", _scores(6, 1)), spread("algo", _scores(4, 1)), split)
+    assert _missing(*three) == (
         "no ratio, needs 5 runs in each, has 6 and 4: algo",
         "no share, split not varied in algo+impl: split",
     )
     few = [spread(name, _scores(3, 1), draws={}) for name in ("algo+impl", "algo", "init")]
-    assert _table(*few).missing == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
-    assert _table(*usual()).missing == ()
+    assert _missing(*few) == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
+    assert _missing(*usual()) == ()
 
 
 def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
     def excess(both: float, algo: float, impl: float) -> str:
         three = zip(("algo+impl", "algo", "impl"), (both, algo, impl), strict=True)
-        return _table(*(spread(name, _scores(20, sd, i)) for i, (name, sd) in enumerate(three))).excess.text
+        return _excess(*(spread(name, _scores(20, sd, i)) for i, (name, sd) in enumerate(three))).text
 
     assert excess(3, 1, 1).endswith("%², above 0: together the sources vary more than their variances add up to")
     assert excess(1, 3, 1).startswith("−9.0 [95% CI ")
     assert excess(1, 3, 1).endswith("below 0: together the sources vary less than their variances add up to")
     assert excess(1.4, 1, 1).endswith("these runs do not tell it from 0")
-    assert isinstance(_table(*usual()[:2]).excess, Absent)
+    assert isinstance(_excess(*usual()[:2]), Absent)
 
 
 def test_without_a_variant_that_is_free_nothing_is_said_of_the_cost_of_determinism() -> None:
-    assert _view(equal("control", 3), spread("init", _scores(3, 1))).overhead == ""
+    assert _view(equal("control", 3), spread("init", _scores(3, 1))).sentences == ()
 
 
 def test_one_variant_has_a_reason_in_place_of_tables_and_a_proof_of_its_runs() -> None:
     view = _view(equal("control", 3))
-    assert view.no_tables == ("One variant: deviate run --variants algo+impl,algo,impl,control separates the sources.")
-    assert [dataclasses.astuple(row) for row in view.proofs] == [
-        ("control", "3", "bitwise equal", "1 equal", "equal", "equal")
-    ]
+    assert view.reasons == ("One variant: deviate run --variants algo+impl,algo,impl,control separates the sources.",)
+    assert _proofs(view) == [("control", "3", "bitwise equal", "1 equal", "equal", "equal")]
     alone = judge([equal("control", 3)])
-    assert build_view(alone).noise == view
+    assert noise_section(alone) == view
 
 
 def test_the_proof_of_a_variant_says_where_its_runs_part() -> None:
-    proofs = _view(*usual()[:3], variant("control", [noisy_run(i, (50.0, 90.0 + i), "a") for i in range(2)])).proofs
-    assert dataclasses.astuple(proofs[3]) == (
+    broken = variant("control", [noisy_run(i, (50.0, 90.0 + i), "a") for i in range(2)])
+    assert _proofs(_view(*usual()[:3], broken))[3] == (
         "control",
         "2",
         "not equal",
@@ -115,27 +131,30 @@ def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:
         )
         for i in range(2)
     ]
-    (source,) = build_view(study(variant("one-bit", runs, selected()))).provenance
+    (source,) = _provenance(study(variant("one-bit", runs, selected())))
     facts = {fact.label: fact.cell.text for fact in source.facts}
     assert facts["Varied"] == "nothing"
     assert facts["Controls"] == "kernels deterministic · one-bit 70 (replicate 0), 71 (replicate 1)"
     assert facts["Numbers drawn, by library"] == "torch: init; numpy: nothing"
     assert facts["Beyond control"] == "os.urandom (train.py:9) (replicate 1)"
-    rows = [(row.factor, row.value, row.place, row.action, row.n_runs) for row in source.controls]
+    _, controls, flips, _, hashes, *_ = source.tables
+    rows = [(row.label, *(cell.text for cell in row.cells[1:])) for row in controls.rows]
     assert rows == [
         ("kernels", "True", "the guest", "set", "2 of 2 runs"),
         ("autotune", "True", "train.py:7", "overridden", "1 of 2 runs"),
     ]
-    assert [dataclasses.astuple(row) for row in source.flips] == [
+    assert [(row.label, *(cell.text for cell in row.cells)) for row in flips.rows] == [
         ("0", "fc.weight", "[0, 3]", "0.25", "0.25000003"),
         ("1", "fc.weight", "[1, 3]", "0.25", "0.25000003"),
     ]
-    assert source.hashes[0].weights == "torch exit abababababababab"
-    assert source.hashes[0].evaluation == "torch eeeeeeeeeeeeeeee, 100 examples"
+    assert [cell.text for cell in hashes.rows[0].cells] == [
+        "torch exit abababababababab",
+        "torch eeeeeeeeeeeeeeee, 100 examples",
+    ]
 
 
 def test_records_that_tell_nothing_of_randomness_say_so() -> None:
-    (source,) = build_view(judge([scored("a", [1.0, 2.0])])).provenance
-    assert source.no_controls
-    assert source.no_hashes
+    (source,) = _provenance(judge([scored("a", [1.0, 2.0])]))
+    assert "No factor was set, and no call of the script was overridden." in source.reasons
+    assert "Neither weights nor evaluation data were within reach." in source.reasons
     assert {fact.label for fact in source.facts if isinstance(fact.cell, Absent)} >= {"Varied", "Controls"}

@@ -3,7 +3,6 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +10,11 @@ from experiments import experiment, run, selected
 from markupsafe import Markup
 
 from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
+from deviate.report.document import Section
 from deviate.report.figures import page_figure
 from deviate.report.forms.templates import template
-from deviate.report.parts.outcomes import no_outcomes, outcome_view
-from deviate.report.view.outcomes import OutcomeView
+from deviate.report.parts.outcomes import outcome_lines, outcome_section
+from deviate.report.plots import DifferencePlot, Plot, SurvivalPlot
 from deviate.stats import (
     attainment,
     compare_attainment,
@@ -83,47 +83,55 @@ def findings() -> Findings:
 
 
 @pytest.fixture(scope="module")
-def view(findings: Findings) -> OutcomeView:
-    made = outcome_view(findings, LABELS)
-    assert made is not None
-    return made
+def view(findings: Findings) -> Section:
+    return outcome_section(findings, LABELS)
 
 
-def texts(table) -> dict[str, list[str]]:
-    assert table is not None
-    assert all(len(cells) == len(table.headers) - 1 for _, cells in table.rows)
-    return {label: [cell.text for cell in cells] for label, cells in table.rows}
+def texts(section: Section, caption: str) -> dict[str, list[str]]:
+    """Of the table whose caption begins so."""
+    (table,) = [table for table in section.tables if table.caption.startswith(caption)]
+    assert all(len(row.cells) == len(table.columns) - 1 for row in table.rows)
+    return {row.label: [cell.text for cell in row.cells] for row in table.rows}
 
 
-def test_completion_has_a_row_per_experiment_and_a_test_per_candidate(view: OutcomeView) -> None:
-    rows = texts(view.completion)
+def targets(section: Section) -> dict[str, list[str]]:
+    (table,) = [table for table in section.tables if table.caption == "Time to the target"]
+    return {row.label: [cell.text for cell in row.cells] for row in table.rows}
+
+
+def plots(section: Section, kind: type) -> list[Plot]:
+    return [figure.plot for figure in section.figures if isinstance(figure.plot, kind)]
+
+
+def test_completion_has_a_row_per_experiment_and_a_test_per_candidate(view: Section) -> None:
+    rows = texts(view, "Completed runs")
     assert rows["base"] == ["10/10", "100 %", "69 % … 100 %", "10 completed"]
     assert rows["new"] == ["8/10", "80 %", "44 % … 97 %", "8 completed, 1 diverged, 1 timed out"]
-    assert texts(view.rates)["new"] == ["−20 points", "p = .263 (exact)"]
+    assert texts(view, "Completion against")["new"] == ["−20 points", "p = .263 (exact)"]
 
 
-def test_failed_runs_rank_worst_in_a_row_of_the_metric(view: OutcomeView) -> None:
-    (cells,) = texts(view.worst_rank).values()
+def test_failed_runs_rank_worst_in_a_row_of_the_metric(view: Section) -> None:
+    (cells,) = texts(view, "Failed runs").values()
     assert cells[0] == "10 + 10"
     assert re.match(r"U = \d+, p = \.\d{3} \(2 failed runs \(2 of the candidate\) share the worst rank", cells[1])
 
 
-def test_targets_have_a_median_step_and_time_and_a_log_rank_test(view: OutcomeView) -> None:
-    rows = texts(view.targets)
+def test_targets_have_a_median_step_and_time_and_a_log_rank_test(view: Section) -> None:
+    rows = targets(view)
     assert list(rows) == ["test_acc ≥ 90 %, base", "test_acc ≥ 90 %, new"]
     reached, step, interval, seconds, _ = rows["test_acc ≥ 90 %, base"]
     assert reached == "10/10"
     assert re.fullmatch(r"\d+(\.5)?", step)
     assert re.fullmatch(r"\d+(\.5)? … (\d+(\.5)?|not reached)", interval)
     assert seconds.endswith(" s")
-    ((log_rank, in_seconds),) = texts(view.target_tests).values()
+    ((log_rank, in_seconds),) = texts(view, "Time to the target against").values()
     assert log_rank.startswith("Z = ")
     assert log_rank.endswith("(permutation, 9999 resamples)")
     assert in_seconds.startswith("Z = ")
 
 
-def test_curves_say_where_they_part_and_what_was_compared(view: OutcomeView) -> None:
-    (cells,) = texts(view.curves).values()
+def test_curves_say_where_they_part_and_what_was_compared(view: Section) -> None:
+    (cells,) = texts(view, "Curves").values()
     assert re.fullmatch(r"step \d+", cells[0])
     assert cells[1].startswith("+")
     assert cells[1].endswith(" points")
@@ -132,33 +140,34 @@ def test_curves_say_where_they_part_and_what_was_compared(view: OutcomeView) -> 
     assert cells[4].startswith("20 compared, n = 10 + 8; simultaneous over 20 steps")
 
 
-def test_a_terminal_gets_a_line_for_failures_target_and_curve(view: OutcomeView) -> None:
-    failures, target, curve = view.lines
+def test_a_terminal_gets_a_line_for_failures_target_and_curve(findings: Findings) -> None:
+    failures, target, curve = outcome_lines(findings, LABELS)
     assert failures.startswith("new v base: 8/10 v 10/10 completed · Boschloo p = .263 (exact) · failures ranked worst")
     assert re.match(r"new v base: test_acc ≥ 90 % at median step [\d.]+ \(\d+/10 reached\) v [\d.]+ \(10/10", target)
     assert re.fullmatch(r"new v base: curves of test_acc first differ at step \d+ \(exploratory\)", curve)
 
 
-def test_no_number_is_missing_from_any_cell(view: OutcomeView) -> None:
-    tables = [view.completion, view.rates, view.worst_rank, view.targets, view.target_tests, view.curves]
-    cells = [cell for table in tables for row in texts(table).values() for cell in row]
+def test_no_number_is_missing_from_any_cell(view: Section) -> None:
+    assert len(view.tables) == 6
+    cells = [cell.text for table in view.tables for row in table.rows for cell in row.cells]
     assert all(cells)
     assert not any(re.search(r"nan|NaN|inf\b|None", cell) for cell in cells)
 
 
-def test_figures_are_well_formed_say_n_and_are_the_same_each_time(view: OutcomeView) -> None:
-    (survival,), (difference,) = view.survival, view.differences
+def test_figures_are_well_formed_say_n_and_are_the_same_each_time(view: Section) -> None:
+    (survival,), (difference,) = plots(view, SurvivalPlot), plots(view, DifferencePlot)
     for plot in (survival, difference):
         text = page_figure(plot)
         assert text == page_figure(plot)
         assert ET.fromstring(text).tag.endswith("svg")
     assert "(n = 10, 10 reached)" in page_figure(survival)
+    assert isinstance(difference, DifferencePlot)
     assert difference.first is not None
 
 
-def test_the_template_shows_every_table_and_figure(view: OutcomeView) -> None:
-    figures = {plot.key: Markup(page_figure(plot)) for plot in (*view.survival, *view.differences)}
-    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=view, no_outcomes=""), figures=figures)
+def test_the_template_shows_every_table_and_figure(view: Section) -> None:
+    figures = {figure.plot.key: Markup(page_figure(figure.plot)) for figure in view.figures}
+    page = template("outcomes.html.j2").render(sections={"outcomes": view}, figures=figures)
     assert page.count("<table ") == page.count("<caption>") == 6
     assert page.count("<svg") == 2
     assert all(line in page for line in view.footnotes)
@@ -169,10 +178,10 @@ def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands
     flat = [run(i, {"test_acc": Series((0,), (1.0 + i,))}) for i in range(5)]
     whole = experiment("base", flat, [selected(is_primary=True)])
     found = judged(whole, replace(whole, name="new"))
-    assert outcome_view(found, LABELS) is None
-    why = no_outcomes(found)
+    section = outcome_section(found, LABELS)
+    (why,) = section.reasons
     assert why.startswith("All runs that ended for reasons of their own completed; no metric has a target. Curves are")
-    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None, no_outcomes=why), figures={})
+    page = template("outcomes.html.j2").render(sections={"outcomes": section}, figures={})
     assert page.count("<table ") == 0
     assert why in page
 
@@ -180,31 +189,30 @@ def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands
 def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> None:
     (pair,) = findings.pairs
     many = replace(findings, pairs=(replace(pair, comparisons=pair.comparisons * 9),))
-    made = outcome_view(many, LABELS)
-    assert made is not None
-    assert len({plot.key for plot in made.differences}) == len(made.differences) == 6
-    assert made.curves is not None
-    assert len(made.curves.rows) == 9
+    made = outcome_section(many, LABELS)
+    differences = plots(made, DifferencePlot)
+    assert len({plot.key for plot in differences}) == len(differences) == 6
+    assert len(made.tables[-1].rows) == 9
     assert made.footnotes[-1] == "3 more bands not drawn; --json has them all."
 
 
 def test_a_single_experiment_with_failures_has_its_rate_alone(findings: Findings) -> None:
-    made = outcome_view(replace(findings, experiments=findings.experiments[1:], pairs=()), ["new"])
-    assert made is not None
-    assert (made.rates, made.worst_rank, made.target_tests, made.curves, made.lines) == (None, None, None, None, ())
-    assert len(made.survival) == 1
+    alone = replace(findings, experiments=findings.experiments[1:], pairs=())
+    made = outcome_section(alone, ["new"])
+    assert [table.caption for table in made.tables] == ["Completed runs", "Time to the target"]
+    assert list(outcome_lines(alone, ["new"])) == []
+    assert len(plots(made, SurvivalPlot)) == 1
 
 
 def test_few_runs_have_reasons_in_place_of_figures() -> None:
     found = judged(trained("base", 3, rate=0.2, failed={}), trained("new", 3, rate=0.01, failed={0: "crashed"}))
-    made = outcome_view(found, LABELS)
-    assert made is not None
-    assert made.differences == ()
-    never = texts(made.targets)["test_acc ≥ 90 %, new"]
+    made = outcome_section(found, LABELS)
+    assert plots(made, DifferencePlot) == []
+    never = targets(made)["test_acc ≥ 90 %, new"]
     assert never[:3] == ["0/3", "fewer than half of the runs reached it", "needs 5 runs, has 3"]
-    assert texts(made.curves)["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
+    assert texts(made, "Curves")["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
     assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
-    assert made.worst_rank is None
+    assert not any(table.caption == "Failed runs ranked worst" for table in made.tables)
     note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is taken as not there yet when last seen."
     assert note in made.footnotes
-    ET.fromstring(page_figure(made.survival[0]))
+    ET.fromstring(page_figure(made.figures[0].plot))

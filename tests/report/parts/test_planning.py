@@ -10,10 +10,11 @@ from experiments import scored, selected, with_moments
 from studies import study, usual
 
 from deviate.model import Experiment, Findings
-from deviate.report import build_view
+from deviate.report import build_report
+from deviate.report.document import Section
 from deviate.report.figures import page_figure
-from deviate.report.parts.planning import planning_view
-from deviate.report.view.planning import PlanningPart
+from deviate.report.parts.planning import planning_section
+from deviate.report.plots import PlanningPlot
 from deviate.stats import judge
 
 RNG = np.random.default_rng(5)
@@ -23,19 +24,25 @@ NEW = scored("new", with_moments(9, 93.74, 0.21, RNG), METRIC)
 PLAIN = selected(is_primary=True, unit="%")
 
 
-def part_of(findings: Findings) -> PlanningPart:
-    (part,) = planning_view(findings, [it.experiment.name for it in findings.experiments]).parts
+def part_of(findings: Findings) -> Section:
+    (part,) = planning_section(findings, [it.experiment.name for it in findings.experiments]).parts
     return part
+
+
+def plot_of(part: Section) -> PlanningPlot:
+    (figure,) = part.figures
+    assert isinstance(figure.plot, PlanningPlot)
+    return figure.plot
 
 
 def texts(experiments: Sequence[Experiment], *, is_paired: bool = False) -> str:
     part = part_of(judge(experiments, is_paired=is_paired))
-    return " ".join(part.sentences) or part.missing
+    return " ".join(part.sentences) or part.reasons[0]
 
 
 def test_it_says_what_these_runs_could_see_as_the_verdict_does() -> None:
     findings = judge([BASE, NEW])
-    told = re.search(r"difference of (\S+ points)", build_view(findings).verdicts[0].detectable)
+    told = re.search(r"difference of (\S+ points)", build_report(findings).verdicts[0].detectable)
     assert told is not None
     assert f"These 10 + 9 runs could see a true difference of {told[1]} (80% power)" in part_of(findings).sentences[0]
 
@@ -64,21 +71,21 @@ def test_pairs_are_called_pairs() -> None:
 @pytest.mark.parametrize(("scores", "why"), [([93.0], "needs 2 runs, has 1"), ([93.0] * 4, "all 4 values equal")])
 def test_without_spread_the_reason_stands_in_place(scores: list[float], why: str) -> None:
     part = part_of(judge([scored("base", scores, METRIC)]))
-    assert part.missing == f"What numbers of runs could see is not stated: {why}."
-    assert part.plot is None
+    assert part.reasons[0] == f"What numbers of runs could see is not stated: {why}."
+    assert part.figures == ()
 
 
 def test_without_a_primary_metric_the_whole_part_has_a_reason() -> None:
     findings = judge([scored("base", [1.0, 2.0, 3.0], selected("loss", direction=None))])
-    view = planning_view(findings, ["base"])
+    view = planning_section(findings, ["base"])
     assert view.parts == ()
-    assert "name one with --metric" in view.no_planning
+    assert "name one with --metric" in view.reasons[0]
 
 
 def test_the_fourth_candidate_and_further_ones_are_folded() -> None:
     others = [scored(f"new{i}", with_moments(6, 93.0, 0.3, RNG), METRIC) for i in range(5)]
     findings = judge([BASE, *others])
-    view = planning_view(findings, ["base", *(it.name for it in others)])
+    view = planning_section(findings, ["base", *(it.name for it in others)])
     assert [part.is_folded for part in view.parts] == [False, False, False, True, True]
     assert any("5 candidates share the error" in note for note in view.footnotes)
 
@@ -86,12 +93,11 @@ def test_the_fourth_candidate_and_further_ones_are_folded() -> None:
 def test_declared_looks_are_said_to_take_more() -> None:
     looking = [dataclasses.replace(it, looks=(9, 20)) for it in (BASE, NEW)]
     findings = judge(looking)
-    assert any("declared looks" in note for note in planning_view(findings, ["base", "new"]).footnotes)
+    assert any("declared looks" in note for note in planning_section(findings, ["base", "new"]).footnotes)
 
 
 def test_the_figure_tells_every_number_that_it_draws() -> None:
-    plot = part_of(judge([BASE, NEW])).plot
-    assert plot is not None
+    plot = plot_of(part_of(judge([BASE, NEW])))
     drawn = page_figure(plot)
     assert drawn == page_figure(plot)
     assert "on record: 10 + 9 runs" in drawn
@@ -103,24 +109,19 @@ def test_the_figure_tells_every_number_that_it_draws() -> None:
 def test_a_number_in_the_thousands_is_in_the_table_but_does_not_squeeze_the_figure() -> None:
     narrow = selected(is_primary=True, unit="%", margin=0.02)
     part = part_of(judge([scored("base", with_moments(10, 93.4, 0.3, RNG), narrow), NEW]))
-    assert part.plot is not None
-    assert max(n for n, _ in part.plot.points) <= 50
-    assert max(int(row.label) for row in part.rows) > 1000
+    assert max(n for n, _ in plot_of(part).points) <= 50
+    assert max(int(row.label) for row in part.tables[0].rows) > 1000
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_the_figure_holds_on_any_scale(scale: float) -> None:
     metric = selected(is_primary=True, unit="")
-    plot = part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0)], metric)])).plot
-    assert plot is not None
+    plot = plot_of(part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0)], metric)])))
     assert "<svg" in page_figure(plot)
 
 
 def test_the_colour_is_that_of_the_experiment_that_is_planned_by() -> None:
     other = scored("other", [1.0, 2.0, 3.0], selected("another", is_primary=False, direction="max"))
-    plot = planning_view(judge([BASE, other, NEW]), ["base", "other", "new"]).parts[0].plot
-    assert plot is not None
-    assert plot.index == 2
-    studied = part_of(study(*reversed(usual()))).plot
-    assert studied is not None
-    assert studied.index == 3
+    section = planning_section(judge([BASE, other, NEW]), ["base", "other", "new"])
+    assert plot_of(section.parts[0]).index == 2
+    assert plot_of(part_of(study(*reversed(usual())))).index == 3

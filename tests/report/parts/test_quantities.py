@@ -7,9 +7,8 @@ from experiments import scored, with_moments
 from samples import sample
 
 from deviate.model import Findings
-from deviate.report import build_view
-from deviate.report.document import Absent
-from deviate.report.view import QuantityRow, VerdictView
+from deviate.report import build_report
+from deviate.report.document import Absent, Row, Table, Verdict
 from deviate.stats import judge
 from deviate.stats.multiple.pairs import compare_all
 
@@ -25,12 +24,18 @@ def found(
     return replace(findings, pairs=pairs)
 
 
-def table(findings: Findings) -> dict[str, QuantityRow]:
-    return {row.label: row for row in build_view(findings).metrics[0].quantities}
+def table(findings: Findings) -> dict[str, Row]:
+    return {row.label: row for row in rows_of(findings)}
 
 
-def verdict(findings: Findings) -> VerdictView:
-    return build_view(findings).verdicts[0]
+def rows_of(findings: Findings) -> tuple[Row, ...]:
+    quantities = build_report(findings).metrics[0].quantities
+    assert isinstance(quantities, Table)
+    return quantities.rows
+
+
+def verdict(findings: Findings) -> Verdict:
+    return build_report(findings).verdicts[0]
 
 
 def cell(findings: Findings, label: str) -> str:
@@ -43,7 +48,7 @@ def two(n: int = 10, shift: float = 0.3, sd: float = 0.2) -> tuple[list[float], 
 
 
 def test_rows_of_a_group_stand_together_in_the_order_of_a_report() -> None:
-    rows = build_view(found(*two(), margin=0.1, is_paired=True)).metrics[0].quantities
+    rows = rows_of(found(*two(), margin=0.1, is_paired=True))
     groups = [row.group for row in rows]
     assert list(dict.fromkeys(groups)) == GROUPS
     assert groups == sorted(groups, key=GROUPS.index)
@@ -100,7 +105,7 @@ def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_bette
     baseline = with_moments(10, 90.0, 1.0, np.random.default_rng(0))
     steps = with_moments(10, 0.01, 0.002, np.random.default_rng(1))
     candidate = [before + step for before, step in zip(baseline, steps, strict=True)]
-    (shown,) = build_view(found(list(baseline), candidate, is_paired=True)).verdicts
+    (shown,) = build_report(found(list(baseline), candidate, is_paired=True)).verdicts
     assert shown.change.startswith("+0.01000")
     assert shown.interval == "[95% CI 0.00852 … 0.01143]"
 

@@ -12,9 +12,9 @@ import pytest
 from stabilities import everything, one_set, with_stability
 
 from deviate.model import Findings, StabilityFindings
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.figures import page_figure
-from deviate.report.parts.stability import stability_view
+from deviate.report.parts.stability import stability_section
 from deviate.report.plots import MatrixPlot, StepsPlot
 
 LABELS = ("small", "wide")
@@ -23,14 +23,14 @@ LABELS = ("small", "wide")
 def _matrix(n_runs: int) -> MatrixPlot:
     sides = [it.experiment for it in everything().experiments]
     found = with_stability(sides, StabilityFindings(sets=(one_set(0, "test", n_runs),)))
-    plot = stability_view(found, LABELS).parts[0].plots[0]
+    plot = stability_section(found, LABELS).parts[0].figures[0].plot
     assert isinstance(plot, MatrixPlot)
     return plot
 
 
 def _steps(findings: Findings) -> list[StepsPlot]:
-    view = stability_view(findings, LABELS)
-    return [plot for part in view.parts for plot in part.plots if isinstance(plot, StepsPlot)]
+    view = stability_section(findings, LABELS)
+    return [it.plot for part in view.parts for it in part.figures if isinstance(it.plot, StepsPlot)]
 
 
 def _pixels(figure: str) -> np.ndarray:
@@ -83,7 +83,9 @@ def test_pairs_without_a_number_are_empty_and_count_in_no_figure() -> None:
     sides = [it.experiment for it in everything().experiments]
     distances = [[math.nan if 2 in (i, j) and i != j else abs(i - j) / 10 for j in range(5)] for i in range(5)]
     weights = dataclasses.replace(everything(5).stability.weights[0], distances=tuple(map(tuple, distances)))
-    plot = stability_view(with_stability(sides, StabilityFindings(weights=(weights,))), LABELS).parts[0].plots[0]
+    plot = (
+        stability_section(with_stability(sides, StabilityFindings(weights=(weights,))), LABELS).parts[0].figures[0].plot
+    )
     assert isinstance(plot, MatrixPlot)
     assert plot.description.startswith(
         "distance of the weights of two runs: 6 pairs of 5 runs, median 0.25, "
@@ -114,7 +116,7 @@ def test_too_few_runs_have_lines_without_bands() -> None:
 
 
 def test_a_page_of_a_hundred_runs_keeps_its_data_small() -> None:
-    page = render(build_view(everything(100)), "html")
+    page = render(build_report(everything(100)), "html")
     (data,) = re.findall(r'id="deviate-data">(.*?)</script>', page, flags=re.DOTALL)
     assert '"disagreement"' not in data
     assert '"distances"' not in data

@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.parts.diverge.document import SCHEMA as SCHEMA
     from deviate.report.parts.diverge.document import diverge_document as diverge_document
 
 load_on_first_use(
     __name__,
     {
-        "deviate.report.parts.diverge.document": (
-            "SCHEMA",
-            "diverge_document",
-        ),
+        "deviate.report.parts.diverge.document": ("diverge_document",),
     },
 )

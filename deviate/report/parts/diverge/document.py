@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from deviate.base import redacted_words
 from deviate.model.divergence import DivergenceFindings
 from deviate.report.data.plain import document_data
+from deviate.report.data.published import DIVERGE_SCHEMA
 from deviate.report.data.scores import shielded
 from deviate.report.document import Document, Fact, Items, Section, cell
 from deviate.report.format import clean, name_text
@@ -13,9 +14,6 @@ from deviate.report.parts.diverge.answer import answer_of, paste_text
 from deviate.report.parts.diverge.behind import causes_section, confirmation_section, ladder_section, ranks_section
 from deviate.report.parts.diverge.excerpts import source_section
 from deviate.report.parts.diverge.growth import growth_section
-
-SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of `deviate diverge`.
 
 
 def diverge_document(diverged: DivergenceFindings) -> Document:
@@ -30,7 +28,7 @@ def diverge_document(diverged: DivergenceFindings) -> Document:
         warnings=warnings,
         footnotes=tuple(_footnotes(diverged)),
         facts=tuple(_facts(diverged)),
-        data=lambda: document_data(SCHEMA, diverged, warnings),
+        data=lambda: document_data(DIVERGE_SCHEMA, diverged, warnings),
         rows=lambda: shielded(_csv(diverged)),
     )
 

@@ -1,15 +1,21 @@
-"""How alike runs are beyond their scores, as text: predictions, weights, classes and groups, time to converge."""
+"""How alike runs are beyond their scores, as sections: predictions, weights, classes and groups, time to converge."""
 
 from typing import TYPE_CHECKING
 
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.parts.stability.build import stability_view as stability_view
+    from deviate.report.parts.stability.brief import brief_lines as brief_lines
+    from deviate.report.parts.stability.build import class_section as class_section
+    from deviate.report.parts.stability.build import stability_section as stability_section
 
 load_on_first_use(
     __name__,
     {
-        "deviate.report.parts.stability.build": ("stability_view",),
+        "deviate.report.parts.stability.brief": ("brief_lines",),
+        "deviate.report.parts.stability.build": (
+            "class_section",
+            "stability_section",
+        ),
     },
 )

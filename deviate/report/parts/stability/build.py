@@ -1,52 +1,51 @@
-"""Findings on stability become a view."""
+"""Findings on stability become sections."""
 
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings
+from deviate.report.document import Absent, Block, Items, Section
 from deviate.report.format import counted
 from deviate.report.parts.stability import absent, classes, groups
-from deviate.report.parts.stability.brief import brief_lines
 from deviate.report.parts.stability.convergence import convergence_part, weak_part
 from deviate.report.parts.stability.measure_labels import methods
 from deviate.report.parts.stability.sets import N_OPEN, N_SETS, by_name, set_parts
 from deviate.report.parts.stability.weights import weights_part
-from deviate.report.view.stability import StabilityPart, StabilityView
 
 N_CLASS_PARTS = 24
 
 
-def stability_view(findings: Findings, labels: Sequence[str]) -> StabilityView:
-    """Everything on stability; `labels` are the names of the experiments as the report uses them."""
+def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
+    """Evaluation sets, weights, convergence, weak models; `labels` are the experiments as the report names them."""
     nothing = absent.nothing(findings)
     if nothing:
-        told = " ".join([nothing, *absent.reasons(findings, labels)])
-        return StabilityView(
-            no_stability=told,
-            no_classes=absent.NO_CLASSES,
-            no_groups=absent.NO_GROUPS,
-            lines=brief_lines(findings, labels),
-        )
-    sets = findings.stability.sets
-    has_classes, has_groups = any(it.classes for it in sets), any(it.groups for it in sets)
-    return StabilityView(
-        no_stability="",
-        parts=(
-            *set_parts(findings, labels),
-            *weights_part(findings, labels),
-            *convergence_part(findings, labels),
-            *weak_part(findings, labels),
-        ),
-        absent=(*absent.reasons(findings, labels), *absent.parts(findings)),
-        footnotes=tuple(_footnotes(findings)),
-        classes=tuple(_class_parts(findings, labels)),
-        no_classes="" if has_classes else absent.NO_CLASSES,
-        no_groups="" if has_groups else absent.NO_GROUPS,
-        class_footnotes=(*classes.footnotes(findings), *groups.footnotes(findings)),
-        lines=brief_lines(findings, labels),
+        reasons = [Absent(" ".join([nothing, *absent.reasons(findings, labels)]))]
+        return Section("stability", "Stability", (*reasons, Items((), "footnotes")))
+    blocks: tuple[Block, ...] = (
+        *set_parts(findings, labels),
+        *weights_part(findings, labels),
+        *convergence_part(findings, labels),
+        *weak_part(findings, labels),
+        *map(Absent, (*absent.reasons(findings, labels), *absent.parts(findings))),
+        Items(tuple(_footnotes(findings)), "footnotes"),
     )
+    return Section("stability", "Stability", blocks)
 
 
-def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[StabilityPart]:
+def class_section(findings: Findings, labels: Sequence[str]) -> Section:
+    """Classes and sub-groups of evaluation sets."""
+    is_there = not absent.nothing(findings)
+    sets = findings.stability.sets if is_there else ()
+    notes = (*classes.footnotes(findings), *groups.footnotes(findings)) if is_there else ()
+    blocks = (
+        *(_class_parts(findings, labels) if is_there else ()),
+        Items(notes, "footnotes"),
+        *([] if any(it.classes for it in sets) else [Absent(absent.NO_CLASSES)]),
+        *([] if any(it.groups for it in sets) else [Absent(absent.NO_GROUPS)]),
+    )
+    return Section("classes", "Classes of evaluation sets", blocks)
+
+
+def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
     shown = findings.stability.sets[:N_CLASS_PARTS]
     for place, it in enumerate(shown):
         if it.classes:

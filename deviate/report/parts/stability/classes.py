@@ -4,13 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Entry, Figure, Fold, Items, Row, Section, Table, cell
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
 from deviate.report.numbers import Number, ends, factor
 from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, methods, whole
 from deviate.report.plots import BreakdownLine, BreakdownPlot
-from deviate.report.view.stability import Fold, Grid, StabilityPart
 
 N_FIGURES = 12
 N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
@@ -28,19 +27,15 @@ def places_of(it: ClassStability) -> int:
     return max(0, decimals(100 * it.sd / math.sqrt(len(it.accuracies))) or 0)
 
 
-def class_part(it: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> StabilityPart:
+def class_part(it: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
     """Sentences, figure and table of one set; beyond the first few sets there is no figure."""
     heading = f"Classes of {name_text(it.name)}, {labels[it.experiment]}"
-    plots, grid = (_plot(it, place, heading),) if place < N_FIGURES else (), _grid(it, heading)
-    fold = Fold(f"{'Figure and table' if plots else 'Table'} of {len(it.classes)} classes", plots=plots, grids=(grid,))
-    return StabilityPart(
-        anchor=f"classes-{place}",
-        heading=heading,
-        sentences=tuple(sentences(it)),
-        plots=() if is_folded else plots,
-        grids=() if is_folded else (grid,),
-        folds=(fold,) if is_folded else (),
-    )
+    plot = _plot(it, place, heading) if place < N_FIGURES else None
+    figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
+    exhibits = (*figures, _table(it, heading))
+    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(it.classes)} classes", exhibits)
+    shown = (fold,) if is_folded else exhibits
+    return Section(f"classes-{place}", heading, (*sentences(it), *shown, Items((), "footnotes")))
 
 
 def sentences(it: SetStability) -> Iterator[str]:
@@ -99,14 +94,13 @@ def _spread(it: ClassStability) -> str:
     return f"{ends} % ({', '.join(told)})"
 
 
-def _grid(it: SetStability, heading: str) -> Grid:
+def _table(it: SetStability, heading: str) -> Table:
     interval = next((one.sd_interval for one in it.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
-    return Grid(
-        caption=f"{heading}: spread over runs, in percent and points, the widest first",
-        first="Class",
-        headers=("examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
-        rows=tuple(_row(one) for one in it.classes),
+    return Table(
+        f"{heading}: spread over runs, in percent and points, the widest first",
+        ("Class", "examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
+        tuple(_row(one) for one in it.classes),
     )
 
 

@@ -6,11 +6,9 @@ Source: ranges of times relative to the smallest, after the relative differences
 from collections.abc import Callable, Sequence
 
 from deviate.model import Convergence, ConvergenceRow, Estimate, Findings, Unavailable, WeakModels
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Entry, Fold, Items, Row, Section, Table, cell, quantities
 from deviate.report.format import clean, decimals, name_text, replicates
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
-from deviate.report.view import QuantityRow
-from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
 
 RELATIVE = "(largest − smallest) / smallest"
 TIMES = frozenset({"seconds per step", "seconds per step, range", "seconds", "seconds, range"})
@@ -18,7 +16,7 @@ NO_TIMES = "When these runs reported their values is not on record: steps alone 
 FREE = "Times compare only where runs had their machine to themselves."
 
 
-def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     found = findings.stability.convergence
     if not found:
         return ()
@@ -33,45 +31,39 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Stabili
     rows = [row for criterion in criteria for row in _criterion(criterion, found)]
     has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
     columns = tuple(labels[it.experiment] for it in found)
-    table = Quantities(
+    table = quantities(
         f"Convergence of {metrics}: seconds and steps of the main loop, from 1",
         columns,
-        tuple(row for row in rows if has_times or row.label not in TIMES),
+        [row for row in rows if has_times or row.label not in TIMES],
     )
-    return (
-        StabilityPart(
-            "stability-convergence",
-            "Time to convergence",
-            tables=(Quantities("Seconds of a step of the main loop", columns, tuple(every)),) if has_times else (),
-            folds=(Fold("Convergence, criterion by criterion", tables=(table,)),),
-            notes=(FREE if has_times else NO_TIMES,),
-        ),
-    )
+    seconds = (quantities("Seconds of a step of the main loop", columns, every),) if has_times else ()
+    fold = Fold("Convergence, criterion by criterion", (table,))
+    notes = Items((FREE if has_times else NO_TIMES,), "footnotes")
+    return (Section("stability-convergence", "Time to convergence", (*seconds, fold, notes)),)
 
 
-def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     found = findings.stability.weak
     if not found:
         return ()
-    grid = Grid(
-        caption="Spread with and without the runs that were named weak",
-        first="Experiment",
-        headers=("metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
-        rows=tuple(_weak(it, labels) for it in found),
+    table = Table(
+        "Spread with and without the runs that were named weak",
+        ("Experiment", "metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
+        tuple(_weak(it, labels) for it in found),
     )
     told = (
         "Which runs are weak was decided by the rule in the table; both figures are shown, and verdicts use all runs."
     )
-    return (StabilityPart("stability-weak", "Weak models", sentences=(told,), grids=(grid,)),)
+    return (Section("stability-weak", "Weak models", (told, table, Items((), "footnotes"))),)
 
 
 def _row(
-    label: str, how: str, found: Sequence[Convergence], cell: Callable[[Convergence], Entry], group: str = ""
-) -> QuantityRow:
-    return QuantityRow(label, how, tuple(map(cell, found)), group)
+    label: str, how: str, found: Sequence[Convergence], made: Callable[[Convergence], Entry], group: str = ""
+) -> Row:
+    return Row(label, tuple(map(made, found)), method=how, group=group)
 
 
-def _criterion(criterion: str, found: Sequence[Convergence]) -> list[QuantityRow]:
+def _criterion(criterion: str, found: Sequence[Convergence]) -> list[Row]:
     def row_of(it: Convergence) -> ConvergenceRow | None:
         return next((row for row in it.rows if row.criterion == criterion), None)
 

@@ -7,12 +7,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Entry, Items, Row, Section, Table, cell
 from deviate.report.format import clean, decimals, name_text, number, percentage
 from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.report.numbers import whole as whole_of
 from deviate.report.parts.stability.measure_labels import methods, whole
-from deviate.report.view.stability import Grid, StabilityPart
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
 SHORT = ("accuracy", "FPR", "FNR")
@@ -29,16 +28,12 @@ def rates_of(it: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
     return (it.accuracy, it.false_positive_rate, it.false_negative_rate)
 
 
-def group_part(it: SetStability, place: int, labels: Sequence[str]) -> StabilityPart:
+def group_part(it: SetStability, place: int, labels: Sequence[str]) -> Section:
     heading = f"Sub-groups of {name_text(it.name)}, {labels[it.experiment]}"
     worst = worst_group(it)
-    return StabilityPart(
-        anchor=f"groups-{place}",
-        heading=heading,
-        sentences=(worst,) if worst else (),
-        grids=(_grid(it, heading),),
-        notes=(*(() if _has_classes(it) else (NO_RATES,)), *(clean(note) for note in it.group_notes)),
-    )
+    notes = (*(() if _has_classes(it) else (NO_RATES,)), *(clean(note) for note in it.group_notes))
+    sentences = (worst,) if worst else ()
+    return Section(f"groups-{place}", heading, (*sentences, _table(it, heading), Items(notes, "footnotes")))
 
 
 def worst_group(it: SetStability) -> str:
@@ -103,17 +98,14 @@ def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
     )
 
 
-def _grid(it: SetStability, heading: str) -> Grid:
+def _table(it: SetStability, heading: str) -> Table:
     places, has_classes = shown_rates(it.groups), _has_classes(it)
     heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
     n_composed = 4 if has_classes else 2
-    return Grid(
-        caption=f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
-        first="Sub-group",
-        headers=(*("examples", "share", "positive", "negative")[:n_composed], *heads),
-        rows=tuple(
-            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, it, places))) for one in it.groups
-        ),
+    return Table(
+        f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
+        ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
+        tuple(Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, it, places))) for one in it.groups),
     )
 
 

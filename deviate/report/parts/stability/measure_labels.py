@@ -14,10 +14,9 @@ from deviate.model import (
     WeightStability,
 )
 from deviate.report import numbers
-from deviate.report.document import Absent, Entry, cell
+from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, decimals, with_unit
 from deviate.report.numbers import Number, Pieces, ends, text_of
-from deviate.report.view import QuantityRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +190,7 @@ def methods(intervals: Iterable[Interval | Unavailable]) -> str:
     return "; ".join(named)
 
 
-def difference_row(
-    findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]
-) -> QuantityRow | None:
+def difference_row(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> Row | None:
     """How a measure over pairs differs from that of the baseline; None where nothing is compared.
 
     Args:
@@ -212,4 +209,4 @@ def difference_row(
         for index in indices
     ]
     how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"
-    return QuantityRow(f"{words.label}, difference", how, tuple(cells))
+    return Row(f"{words.label}, difference", tuple(cells), method=how)

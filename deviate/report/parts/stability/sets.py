@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Block, Entry, Figure, Fold, Items, Row, Section, Table, cell, quantities
 from deviate.report.format import between, clean, decimals, name_text, number
 from deviate.report.numbers import Number, share, text_of
 from deviate.report.numbers import whole as whole_of
@@ -23,8 +23,6 @@ from deviate.report.parts.stability.measure_labels import (
     whole,
 )
 from deviate.report.parts.stability.steps import churn_plot
-from deviate.report.view import QuantityRow
-from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
 
 Sets = Sequence[SetStability]
 N_OPEN, N_DRAWN, N_SETS, N_MATRICES = 2, 4, 12, 12
@@ -48,31 +46,32 @@ def by_name(findings: Findings) -> dict[str, list[SetStability]]:
     return sets
 
 
-def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     named = list(by_name(findings).items())[:N_SETS]
     return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(named))
 
 
-def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> StabilityPart:
+def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
     title, anchor = name_text(name), f"stability-{place}"
     drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
     matrices = tuple(plot for it in drawn if (plot := disagreement_plot(it, anchor, labels)) is not None)
     steps = churn_plot(sets, anchor, title, labels)
-    plots = (*matrices, *((steps,) if steps else ()))
+    figures = tuple(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ())))
     unstable = tuple(_unstable(it, labels) for it in sets if it.unstable)
     reductions = _reductions(title, sets, labels)
     is_folded = place >= N_OPEN
-    folds = [Fold("Figures", plots=plots)] if is_folded and plots else []
-    folds += [Fold("Examples on which runs disagree most", grids=unstable)] if unstable else []
-    return StabilityPart(
-        anchor=anchor,
-        heading=f"Predictions on {title}",
-        sentences=tuple(sentence for it in sets for sentence in sentences(it, labels)),
-        plots=() if is_folded else plots,
-        tables=tuple(it for it in (_measures(findings, name, sets, labels), reductions) if it is not None),
-        folds=tuple(folds),
-        notes=(*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ())),
+    folds = [Fold("Figures", figures)] if is_folded and figures else []
+    folds += [Fold("Examples on which runs disagree most", unstable)] if unstable else []
+    notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
+    blocks: tuple[Block, ...] = (
+        *(sentence for it in sets for sentence in sentences(it, labels)),
+        *(() if is_folded else figures),
+        _measures(findings, name, sets, labels),
+        *([reductions] if reductions else []),
+        *folds,
+        Items(notes, "footnotes"),
     )
+    return Section(anchor, f"Predictions on {title}", blocks)
 
 
 def sentences(it: SetStability, labels: Sequence[str]) -> Iterator[str]:
@@ -117,9 +116,9 @@ def _although(it: SetStability, churn: float) -> str:
     return f"; the accuracies of {len(it.accuracies)} runs range over {size} {ends}"
 
 
-def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Quantities:
+def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Table:
     rows = [
-        QuantityRow(words.label, words.how, tuple(measure_cell(found(it.measures, measure)) for it in sets))
+        Row(words.label, tuple(measure_cell(found(it.measures, measure)) for it in sets), method=words.how)
         for measure, words in MEASURES.items()
         if any(found(it.measures, measure) for it in sets)
     ]
@@ -127,23 +126,23 @@ def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) 
     rows[1:1] = [difference] if difference else []
     rows += [_sampling(sets)] if any(it.accuracies for it in sets) else []
     columns = tuple(labels[it.experiment] for it in sets)
-    return Quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
+    return quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
 
 
-def _sizes(sets: Sets) -> Iterator[QuantityRow]:
-    yield QuantityRow("runs", "whose outputs are on record", tuple(_count(len(it.replicates)) for it in sets))
-    yield QuantityRow("examples", "of the set", tuple(_count(it.n_examples) for it in sets))
+def _sizes(sets: Sets) -> Iterator[Row]:
+    yield Row("runs", tuple(_count(len(it.replicates)) for it in sets), method="whose outputs are on record")
+    yield Row("examples", tuple(_count(it.n_examples) for it in sets), method="of the set")
 
 
 def _count(n: int) -> Entry:
     return cell(*whole_of(n), value=n)
 
 
-def _sampling(sets: Sets) -> QuantityRow:
+def _sampling(sets: Sets) -> Row:
     """What another test set would add, beside what runs add."""
     how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
     cells = tuple(_points(it.mean_accuracy_sampling_sd) for it in sets)
-    return QuantityRow("error of the test set", how, cells)
+    return Row("error of the test set", cells, method=how)
 
 
 def _points(value: float | Unavailable) -> Entry:
@@ -151,33 +150,33 @@ def _points(value: float | Unavailable) -> Entry:
     return figure_cell(value, Unavailable("none"), words)
 
 
-def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Quantities | None:
+def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Table | None:
     """Per ensemble the five measures and how much smaller variability is."""
     names = dict.fromkeys(one.name for it in sets for one in it.reductions)
     rows = [row for name in names for row in _reduction(name, sets)]
     if not rows:
         return None
     caption = f"{title}: variability of ensembles of a run's own outputs"
-    return Quantities(caption, tuple(labels[it.experiment] for it in sets), tuple(rows))
+    return quantities(caption, tuple(labels[it.experiment] for it in sets), rows)
 
 
-def _reduction(name: str, sets: Sets) -> Iterator[QuantityRow]:
+def _reduction(name: str, sets: Sets) -> Iterator[Row]:
     columns = [next((one for one in it.reductions if one.name == name), None) for it in sets]
     sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
     group = name_text(name)
     if sizes:
         group += f", mean of {' or '.join(map(str, sizes))} outputs"
     accuracies = tuple(_mean_accuracy(one) for one in columns)
-    yield QuantityRow("accuracy", "mean over runs", accuracies, group)
+    yield Row("accuracy", accuracies, method="mean over runs", group=group)
     kept = [measure for measure in MEASURES if any(one and found(one.measures, measure) for one in columns)]
     for measure in kept:
         cells = tuple(measure_cell(found(one.measures, measure) if one else None) for one in columns)
-        yield QuantityRow(MEASURES[measure].label, MEASURES[measure].how, cells, group)
+        yield Row(MEASURES[measure].label, cells, method=MEASURES[measure].how, group=group)
     cells = tuple(
         figure_cell(one.reduction, one.reduction_interval, SHARE) if one else measure_cell(None) for one in columns
     )
     how = "mean of the relative reductions of these measures against the single model"
-    yield QuantityRow("variability reduced by", how, cells, group)
+    yield Row("variability reduced by", cells, method=how, group=group)
 
 
 def _mean_accuracy(one: Reduction | None) -> Entry:
@@ -187,13 +186,12 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
     return cell(shown(value, 2, SHARE), " %", value=value)
 
 
-def _unstable(it: SetStability, labels: Sequence[str]) -> Grid:
+def _unstable(it: SetStability, labels: Sequence[str]) -> Table:
     label = labels[it.experiment]
-    return Grid(
-        caption=f"{name_text(it.name)}, {label}: the examples on which most pairs of runs disagree",
-        first="Example",
-        headers=("true class", "pairs that disagree", "class predicted: runs"),
-        rows=tuple(_example(one) for one in it.unstable),
+    return Table(
+        f"{name_text(it.name)}, {label}: the examples on which most pairs of runs disagree",
+        ("Example", "true class", "pairs that disagree", "class predicted: runs"),
+        tuple(_example(one) for one in it.unstable),
     )
 
 

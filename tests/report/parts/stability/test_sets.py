@@ -8,31 +8,30 @@ from experiments import scored
 from stabilities import FEW, everything, one_set, values_set, with_stability
 
 from deviate.model import Measure, SetStability, StabilityFindings, Unavailable
-from deviate.report.document import Absent
-from deviate.report.parts.stability import stability_view
-from deviate.report.view.stability import Quantities, StabilityPart
+from deviate.report.document import Absent, Figure, Section, Table
+from deviate.report.parts.stability import brief_lines, stability_section
 from deviate.stats import judge
 
 LABELS = ("small", "wide")
 
 
-def _parts(found: StabilityFindings) -> dict[str, StabilityPart]:
-    view = stability_view(dataclasses.replace(everything(), stability=found), LABELS)
+def _parts(found: StabilityFindings) -> dict[str, Section]:
+    view = stability_section(dataclasses.replace(everything(), stability=found), LABELS)
     return {it.heading: it for it in view.parts}
 
 
-def _cells(table: Quantities) -> dict[str, list[str]]:
+def _cells(table: Table) -> dict[str, list[str]]:
     return {row.label: [cell.text for cell in row.cells] for row in table.rows}
 
 
-def _alone(it: SetStability) -> StabilityPart:
+def _alone(it: SetStability) -> Section:
     (part,) = _parts(StabilityFindings(sets=(it,))).values()
     return part
 
 
 def test_the_lines_are_of_the_test_set_and_name_the_others() -> None:
     found = StabilityFindings(sets=(one_set(0, "val", 5), one_set(0, "test", 5)))
-    lines = stability_view(dataclasses.replace(everything(), stability=found), LABELS).lines
+    lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
     assert "examples of test" in lines[0]
     assert lines[-1] == "… and of 1 more evaluation set (val): see the report, Stability"
 
@@ -40,19 +39,19 @@ def test_the_lines_are_of_the_test_set_and_name_the_others() -> None:
 def test_what_was_asked_for_and_not_kept_is_told_beside_what_was() -> None:
     reasons = (("Not captured in run 0: predictions: none.", "Two.", "Three."),)
     found = StabilityFindings(reasons=reasons)
-    lines = stability_view(dataclasses.replace(everything(), stability=found), LABELS).lines
+    lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
     told = ("small: Not captured in run 0: predictions: none.", "small: Two.")
     assert lines == (*told, "… and 1 more: see the report, Stability")
 
 
 def test_imported_scores_are_not_blamed() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
-    assert "their scores were imported" in stability_view(judge([imported]), ["a"]).no_stability
+    assert "their scores were imported" in stability_section(judge([imported]), ["a"]).reasons[0]
 
 
 def test_why_something_asked_for_is_not_there_is_said_with_its_experiment() -> None:
     asked = dataclasses.replace(everything(), stability=StabilityFindings(reasons=(("no room for test",), ())))
-    assert "small: no room for test" in stability_view(asked, LABELS).no_stability
+    assert "small: no room for test" in stability_section(asked, LABELS).reasons[0]
 
 
 def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
@@ -94,7 +93,7 @@ def test_a_measure_that_is_not_there_has_its_reason() -> None:
 
 def test_figures_without_intervals_say_why_once() -> None:
     part = _alone(one_set(0, "test", 3))
-    assert part.notes[0] == "small, where no interval stands: takes 5 runs."
+    assert part.footnotes[0] == "small, where no interval stands: takes 5 runs."
     assert _cells(part.tables[0])["churn"] == ["8.2 %"]
     assert _cells(part.tables[0])["similarity of outputs (linear CKA)"] == ["0.941"]
 
@@ -105,8 +104,8 @@ def test_outputs_that_are_no_classes_are_told_by_their_correlation() -> None:
         r"Outputs of two runs of small on the 500 examples of val: correlation 0\.892\d? \[", part.sentences[0]
     )
     assert part.sentences[0].endswith("], mean over the pairs of 8 runs.")
-    assert "Outputs are no classes: nothing can be said of disagreement." in part.notes
-    assert part.plots == ()
+    assert "Outputs are no classes: nothing can be said of disagreement." in part.footnotes
+    assert part.figures == ()
 
 
 def test_a_correlation_that_is_not_there_has_its_reason() -> None:
@@ -118,7 +117,7 @@ def test_a_correlation_that_is_not_there_has_its_reason() -> None:
 
 def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
     (fold,) = _parts(everything().stability)["Predictions on test"].folds
-    first = fold.grids[0].rows[1]
+    first = fold.blocks[0].rows[1]
     assert (first.label, [it.text for it in first.cells]) == ("17", ["1", "53 %", "1: 5, 3: 3"])
 
 
@@ -133,34 +132,37 @@ def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_non
         rows=(dataclasses.replace(second.rows[0], seconds_mean=absent, seconds_relative_range=absent),),
     )
     never = _parts(StabilityFindings(convergence=(dataclasses.replace(first, rows=(row,)),)))["Time to convergence"]
-    assert [it.label for it in never.folds[0].tables[0].rows if it.group == "never"] == ["runs that get there"]
+    assert [it.label for it in never.folds[0].blocks[0].rows if it.group == "never"] == ["runs that get there"]
     untimed = _parts(StabilityFindings(convergence=(bare,)))["Time to convergence"]
-    assert [it.label for it in untimed.folds[0].tables[0].rows] == ["runs that get there", "steps", "steps, range"]
-    assert untimed.notes == ("When these runs reported their values is not on record: steps alone are told.",)
+    assert [it.label for it in untimed.folds[0].blocks[0].rows] == ["runs that get there", "steps", "steps, range"]
+    assert untimed.footnotes == ("When these runs reported their values is not on record: steps alone are told.",)
 
 
 def test_what_was_not_asked_for_names_its_flag() -> None:
     sides = [it.experiment for it in everything().experiments]
     bare = StabilityFindings(sets=(values_set(0, "val", 8),))
-    view = stability_view(with_stability(sides, bare), LABELS)
-    told = " ".join(view.absent)
+    view = stability_section(with_stability(sides, bare), LABELS)
+    told = " ".join(view.reasons)
     for flag in ("--capture weights", "--capture-every K", "--tta flip,crop25", "--weak-below METRIC=VALUE"):
         assert flag in told, flag
     assert "--capture predictions" not in told
-    full = stability_view(everything(), LABELS)
-    assert not [it for it in full.absent if "--" in it]
+    full = stability_section(everything(), LABELS)
+    assert not [it for it in full.reasons if "--" in it]
 
 
 def test_many_sets_are_folded_and_the_last_of_them_left_to_the_data() -> None:
     sides = [it.experiment for it in everything().experiments]
     sets = tuple(one_set(0, f"set {i}", 5) for i in range(15))
-    view = stability_view(with_stability(sides, StabilityFindings(sets=sets)), LABELS)
+    view = stability_section(with_stability(sides, StabilityFindings(sets=sets)), LABELS)
     assert len(view.parts) == 12
-    assert [bool(it.plots) for it in view.parts[:4]] == [True, True, False, False]
+    assert [bool(it.figures) for it in view.parts[:4]] == [True, True, False, False]
     assert "3 further evaluation sets not shown; JSON and CSV have all." in view.footnotes
-    drawn = [any("pairs" in plot.key for fold in it.folds for plot in fold.plots) for it in view.parts[2:]]
+    drawn = [
+        any("pairs" in it.plot.key for fold in part.folds for it in fold.blocks if isinstance(it, Figure))
+        for part in view.parts[2:]
+    ]
     assert drawn == [True, True, *[False] * 8]
-    assert [any("disagreement.csv has all" in note for note in it.notes) for it in view.parts] == [False] * 4 + [
+    assert [any("disagreement.csv has all" in note for note in it.footnotes) for it in view.parts] == [False] * 4 + [
         True
     ] * 8
 

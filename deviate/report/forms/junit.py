@@ -7,41 +7,44 @@ import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 
 from deviate import __version__
-from deviate.report.form_registry import Medium
-from deviate.report.forms.gate.forms import check_form
-from deviate.report.view.check import CheckCase, CheckView
+from deviate.report.document import Case, Document, check_of
+from deviate.report.forms.registry import document_form
+from deviate.report.medium import Medium
 
 SUITE = "deviate check"
 
 
-@check_form("junit")
-def render_junit(view: CheckView, _screen: Medium) -> str:
+@document_form("junit")
+def render_junit(document: Document, _medium: Medium) -> str:
     """Worse and a broken control are failures, missing runs are errors, what is undecided or absent is skipped."""
+    check = check_of(document)
     counts = {
-        "tests": len(view.cases),
-        "failures": sum(_element(it) == "failure" for it in view.cases),
-        "errors": sum(_element(it) == "error" for it in view.cases),
-        "skipped": sum(_element(it) == "skipped" for it in view.cases),
+        "tests": len(check.cases),
+        "failures": sum(_element(it) == "failure" for it in check.cases),
+        "errors": sum(_element(it) == "error" for it in check.cases),
+        "skipped": sum(_element(it) == "skipped" for it in check.cases),
     }
     numbers = {name: str(n) for name, n in counts.items()}
+    # When the last run began: the same records give the same file.
+    began = datetime.fromtimestamp(check.began, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     suites = ET.Element("testsuites", {"name": SUITE, **numbers, "time": "0"})
     suite = ET.SubElement(
         suites,
         "testsuite",
-        {"name": f"{SUITE}: {view.title}", **numbers, "time": "0", "timestamp": _last(view), "hostname": "localhost"},
+        {"name": f"{SUITE}: {check.title}", **numbers, "time": "0", "timestamp": began, "hostname": "localhost"},
     )
     properties = ET.SubElement(suite, "properties")
-    for name, value in (("deviate", __version__), ("result", view.word), ("exit code", str(view.code))):
+    for name, value in (("deviate", __version__), ("result", check.word), ("exit code", str(check.code))):
         ET.SubElement(properties, "property", {"name": name, "value": value})
-    for case in view.cases:
+    for case in check.cases:
         _testcase(suite, case)
-    ET.SubElement(suite, "system-out").text = "\n".join((*(it.headline for it in view.cases), view.result))
-    ET.SubElement(suite, "system-err").text = "\n".join(view.warnings)
+    ET.SubElement(suite, "system-out").text = "\n".join((*(it.headline for it in check.cases), check.result))
+    ET.SubElement(suite, "system-err").text = "\n".join(check.warnings)
     ET.indent(suites, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _testcase(suite: ET.Element, case: CheckCase) -> None:
+def _testcase(suite: ET.Element, case: Case) -> None:
     place = {"file": case.file, "line": str(case.line)} if case.file else {}
     group = ".".join(filter(None, (SUITE, case.subject)))
     test = ET.SubElement(suite, "testcase", {"classname": group, "name": case.name, "time": "0", **place})
@@ -55,7 +58,7 @@ def _testcase(suite: ET.Element, case: CheckCase) -> None:
         ET.SubElement(test, "system-out").text = figures
 
 
-def _element(case: CheckCase) -> str:
+def _element(case: Case) -> str:
     """Empty for a case that passed."""
     if case.outcome == "error":
         return "error"
@@ -64,11 +67,5 @@ def _element(case: CheckCase) -> str:
     return "" if case.outcome == "passed" else "skipped"
 
 
-def _text(case: CheckCase) -> str:
+def _text(case: Case) -> str:
     return "\n".join(filter(None, (case.reason, case.advice)))
-
-
-def _last(view: CheckView) -> str:
-    """When the last run began: the same records give the same file."""
-    runs = [run for item in view.findings.findings.experiments for run in item.experiment.runs]
-    return datetime.fromtimestamp(max((run.started for run in runs), default=0.0), UTC).strftime("%Y-%m-%dT%H:%M:%S")

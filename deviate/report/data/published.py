@@ -53,6 +53,15 @@ CHECK_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of a check.
 # 2026-11-23  2  "undecided" of the agreement of evaluation data.
 
+OVERHEAD_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of `deviate overhead`.
+
+SWEEP_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of a sweep.
+
+DIVERGE_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of `deviate diverge`.
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})

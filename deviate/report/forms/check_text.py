@@ -3,11 +3,9 @@
 import textwrap
 from collections.abc import Iterator
 
-from deviate.report.form_registry import Medium
-from deviate.report.forms import render
-from deviate.report.forms.gate.forms import check_form
-from deviate.report.forms.markdown import escape
-from deviate.report.view.check import CheckCase, CheckView
+from deviate.report.document import Case, Check
+from deviate.report.forms.markdown_text import escape
+from deviate.report.medium import Medium
 
 NARROWEST = 40
 COLOURS = {"failed": "\x1b[1;31m", "error": "\x1b[1;31m", "undecided": "\x1b[1;33m", "passed": "\x1b[1;32m"}
@@ -15,21 +13,20 @@ RESET = "\x1b[0m"
 MARKS = {"passed": "pass", "failed": "**fail**", "error": "**incomplete**", "undecided": "undecided", "absent": "-"}
 
 
-@check_form("terminal")
-def render_terminal(view: CheckView, screen: Medium) -> str:
+def check_lines(check: Check, screen: Medium) -> str:
     """A block for each metric, a line for all else that is as it should be; the result last."""
     lines: list[str] = []
-    for case in view.cases:
+    for case in check.cases:
         lines += _block(case, screen)
-    for warning in view.warnings:
+    for warning in check.warnings:
         lines += _filled(f"Warning  {warning}", screen, "         ")
-    word = _painted(view.word, "passed" if view.code == 0 and view.word == "passed" else _worst(view), screen)
+    word = _painted(check.word, "passed" if check.code == 0 and check.word == "passed" else _worst(check), screen)
     lines += [""] if lines else []
-    lines += [f"Result: {word}   {view.result}"]
+    lines += [f"Result: {word}   {check.result}"]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _block(case: CheckCase, screen: Medium) -> Iterator[str]:
+def _block(case: Case, screen: Medium) -> Iterator[str]:
     if case.kind == "metric":
         head, *rest = _filled(f"Check: {case.headline}", screen, "  ")
         yield head.replace(case.word, _painted(case.word, case.outcome, screen), 1)
@@ -38,19 +35,13 @@ def _block(case: CheckCase, screen: Medium) -> Iterator[str]:
         told = [f"{label} {text}" for label, text in case.figures[2:]]
         yield from _filled(f"  {' · '.join(told)}", screen, "  ")
     else:
-        yield from _filled(f"{case.kind.capitalize():<11}{_after_colon(case)}: {case.reason}", screen, " " * 11)
+        yield from _filled(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", screen, " " * 11)
     if case.advice:
         yield from _filled(f"  What to do: {case.advice}", screen, "  ")
 
 
-def _after_colon(case: CheckCase) -> str:
-    """`records of train: 5/5 completed` without the word that stands before it."""
-    begin = "completed runs of " if case.kind == "completion" else f"{case.kind} of "
-    return case.headline.removeprefix(begin).removeprefix("control: ")
-
-
-def _worst(view: CheckView) -> str:
-    return "failed" if view.code else "undecided"
+def _worst(check: Check) -> str:
+    return "failed" if check.code else "undecided"
 
 
 def _filled(text: str, screen: Medium, indent: str) -> list[str]:
@@ -66,17 +57,16 @@ def _painted(text: str, outcome: str, screen: Medium) -> str:
     return f"{code}{text}{RESET}" if screen.is_coloured and code else text
 
 
-@check_form("markdown")
-def render_markdown(view: CheckView, _screen: Medium) -> str:
-    """The gate as a table, what to do about it, and the report of the same runs."""
+def check_comment(check: Check, report: str) -> str:
+    """The check as a table, what to do about it, and the report of the same runs as Markdown."""
     rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
-    for case in view.cases:
+    for case in check.cases:
         figures = "; ".join(f"{label} {text}" for label, text in case.figures)
         found = escape(f"{figures}: {case.reason}" if figures else case.reason)
         rows.append(f"| {MARKS[case.outcome]} | {escape(case.name)} | {escape(case.subject)} | {found} |")
-    advice = "\n".join(f"- {escape(it.headline)}. {escape(it.advice)}" for it in view.cases if it.advice)
-    warnings = [it for it in view.warnings if it not in view.report.warnings]
+    advice = "\n".join(f"- {escape(it.headline)}. {escape(it.advice)}" for it in check.cases if it.advice)
+    warnings = [it for it in check.warnings if it not in check.report.warnings]
     told = "\n".join(f"- Warning: {escape(it)}" for it in warnings)
-    head = f"## deviate check: {escape(view.word)}\n\n{escape(view.result)}."
-    blocks = [head, "\n".join(rows), advice, told, render(view.report, "markdown").rstrip()]
+    head = f"## deviate check: {escape(check.word)}\n\n{escape(check.result)}."
+    blocks = [head, "\n".join(rows), advice, told, report.rstrip()]
     return "\n\n".join(it for it in blocks if it) + "\n"

@@ -3,26 +3,27 @@
 Source: GitHub, "Workflow commands for GitHub Actions"; escapes as in actions/toolkit, packages/core/src/command.ts.
 """
 
-from deviate.report.form_registry import Medium
-from deviate.report.forms.gate.forms import check_form
-from deviate.report.view.check import CheckCase, CheckView
+from deviate.report.document import Case, Document, check_of
+from deviate.report.forms.registry import document_form
+from deviate.report.medium import Medium
 
 LEVELS = {"failed": "error", "error": "error", "undecided": "warning", "absent": "notice"}
 MOST = 10
 """GitHub shows no more annotations of a level and step."""
 
 
-@check_form("github")
-def render_github(view: CheckView, _screen: Medium) -> str:
+@document_form("github")
+def render_github(document: Document, _medium: Medium) -> str:
     """One command per line: what failed first, then warnings, then what is good to know; the result last."""
-    found = [(_level(it), it) for it in view.cases if it.outcome != "passed"]
+    check = check_of(document)
+    found = [(_level(it), it) for it in check.cases if it.outcome != "passed"]
     lines = [
         _annotation(level, it) for wanted in ("error", "warning", "notice") for level, it in found if level == wanted
     ]
     n_warnings = sum(level == "warning" for level, _ in found)
-    lines += [command("warning", text, title="deviate check") for text in view.warnings[: max(0, MOST - n_warnings)]]
-    level = "error" if view.code else "warning" if view.word == "undecided" else "notice"
-    result = command(level, f"{view.title}: {view.result}", title=f"deviate check: {view.word}")
+    lines += [command("warning", text, title="deviate check") for text in check.warnings[: max(0, MOST - n_warnings)]]
+    level = "error" if check.code else "warning" if check.word == "undecided" else "notice"
+    result = command(level, f"{check.title}: {check.result}", title=f"deviate check: {check.word}")
     return "\n".join([*lines, result]) + "\n"
 
 
@@ -50,11 +51,11 @@ def shielded(text: str, token: str) -> str:
     return f"::stop-commands::{token}\n{text}::{token}::\n"
 
 
-def _level(case: CheckCase) -> str:
+def _level(case: Case) -> str:
     return "error" if case.fails else LEVELS[case.outcome]
 
 
-def _annotation(level: str, case: CheckCase) -> str:
+def _annotation(level: str, case: Case) -> str:
     message = "\n".join(filter(None, (case.headline, case.reason, case.advice)))
     return command(
         level, message, title=f"deviate check: {case.name}", file=case.file, line=str(case.line) if case.file else ""

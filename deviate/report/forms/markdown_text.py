@@ -1,0 +1,27 @@
+"""Text in Markdown that is shown as it is, whatever it holds."""
+
+import re
+
+from deviate.report.format import clean
+
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+"""An address would notify somebody, which a backslash does not prevent."""
+SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|://|(?<=www)\.")
+
+FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
+"""What would begin a list or draw a line."""
+
+
+def escape(text: str) -> str:
+    r"""Text that Markdown shows as it is: no markup, no link, nobody notified.
+
+    >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
+    test_acc \| &lt;b&gt; \_x\_ &#64;me
+    """
+    escaped = SPECIAL.sub(lambda found: ENTITIES.get(found[0]) or _apart(found[0]), clean(text).strip())
+    return FIRST.sub(r"\1\\\2", escaped)
+
+
+def _apart(special: str) -> str:
+    """A sign without its power; of an address, the sign by which it is known."""
+    return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")
