@@ -22,7 +22,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Foreign text as one line that no terminal or markup language obeys; escaping is left to the renderer."""
+    """Foreign text as one line that no terminal or markup language obeys; escaping is left to the form."""
     without_codes = ANSI.sub("", text).replace("\t", "    ")
     without_breaks = re.sub(r"[\r\n]+", " ", without_codes)
     return SURROGATE.sub("\ufffd", CONTROL.sub("", without_breaks))

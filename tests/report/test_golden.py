@@ -1,4 +1,4 @@
-"""What each renderer makes of a few small experiments, kept as files: a change of the words shows as a diff of them.
+"""What each form makes of a few small experiments, kept as files: a change of the words shows as a diff of them.
 
 `DEVIATE_GOLDEN=write pytest tests/report/test_golden.py` writes them anew; CONTRIBUTING.md says how to review that.
 """

@@ -1,4 +1,4 @@
-"""The sheet of where two runs part: the answer on one screen in every case, and every form of what stands behind it."""
+"""The document of where two runs part: the answer on one screen, and every form of what stands behind it."""
 
 import csv
 import dataclasses
