@@ -145,8 +145,8 @@ def test_a_broken_plugin_is_named_and_left_out(deviate: Deviate) -> None:
 
 def test_a_form_of_another_package_renders_a_report(deviate: Deviate, installed: Path) -> None:
     program = (
-        f"import sys; sys.path[:0] = [{str(installed)!r}]; from deviate.report import RENDERERS, render; "
-        "print(render({}, 'shout', width=60), list(RENDERERS))"
+        f"import sys; sys.path[:0] = [{str(installed)!r}]; from deviate.report import render; "
+        "print(render({}, 'shout', width=60))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "DICT 60\n ['csv', 'html', 'json', 'latex', 'markdown', 'shout', 'terminal']\n"
+    assert done.stdout == "DICT 60\n\n"

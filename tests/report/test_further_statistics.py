@@ -19,7 +19,7 @@ import json
 import labbook_deviate.kuiper
 import numpy as np
 from deviate import stats
-from deviate.report import build_view, render
+from deviate.report import build_report, render
 from deviate.report.data.schema import report_schema
 from deviate.report.data.tables import table_files
 from deviate.report.paper.bibliography import references_source
@@ -30,15 +30,16 @@ from scripts.reference.statistics import page
 
 rng = np.random.default_rng(0)
 runs = [scored(name, (centre + rng.normal(0, 1, 8)).tolist()) for name, centre in (("base", 90.0), ("new", 90.8))]
-view = build_view(stats.judge(runs))
-(table,) = (file for file in table_files(view.findings) if file.name == "comparisons.csv")
+findings = stats.judge(runs)
+report = build_report(findings)
+(table,) = (file for file in table_files(findings) if file.name == "comparisons.csv")
 scores = [[score.value for score in description.scores]
-          for it in view.findings.experiments for description in it.descriptions]
+          for it in findings.experiments for description in it.descriptions]
 print(json.dumps({
-    **{form: render(view, form) for form in ("terminal", "html", "json", "latex", "markdown", "csv")},
-    "schema": report_schema(), "flaws": list(schema_flaws(render(view, "json"))),
-    "comparisons": "".join(table.chunks()), "macros": macros_source(macros_of(view)),
-    "references": references_source(view), "page": page(), "scores": scores,
+    **{form: render(report, form) for form in ("terminal", "html", "json", "latex", "markdown", "csv")},
+    "schema": report_schema(), "flaws": list(schema_flaws(render(report, "json"))),
+    "comparisons": "".join(table.chunks()), "macros": macros_source(macros_of(findings, report)),
+    "references": references_source(findings, report), "page": page(), "scores": scores,
 }))
 """
 

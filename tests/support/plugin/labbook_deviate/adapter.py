@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from deviate.guest.seeds import dress
+from deviate.guest.seeds import wraps_like
 
 MODULES = ("labbook",)
 
 
-def attach(module: Any, guest: Any) -> None:
+def install(module: Any, context: Any) -> None:
     close = module.Page.close
 
     def closed(page: Any) -> None:
         close(page)
         sys.stderr.write(f"closed in Python {sys.version_info[0]}.{sys.version_info[1]}\n")
 
-    module.Page.close = dress(closed, close)
+    module.Page.close = wraps_like(closed, close)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from deviate.report import renderer
+from deviate.report import document_form
 
 
-@renderer("shout")
-def shout(view: Any, medium: Any) -> str:
-    return f"{type(view).__name__} {medium.width}\n".upper()
+@document_form("shout")
+def shout(document: Any, medium: Any) -> str:
+    return f"{type(document).__name__} {medium.width}\n".upper()
