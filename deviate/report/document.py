@@ -489,7 +489,8 @@ class Report(Document):
         overview_caption, cv_head: of the table of all metrics.
         statements: what the runs prove. noise: that, and spreads per variant, for a terminal.
         many: a metric each, where three or more experiments are compared.
-        together, tasks, stability, outcomes: sentences for a terminal. together_left: metrics they leave out.
+        tasks, stability, outcomes: sentences for a terminal. together: the same for each metric that three or more
+            experiments report. together_left: metrics that this leaves out.
         failures: runs that did not complete.
         results: the table of results in a layout, for what has one table for all numbers. further: other tables.
         embedded: what a page holds of `data`, and of curves.
@@ -511,7 +512,7 @@ class Report(Document):
     many: tuple[Section, ...]
     statements: tuple[str, ...]
     noise: Section | None
-    together: tuple[str, ...]
+    together: tuple[tuple[str, ...], ...]
     together_left: int
     tasks: tuple[str, ...]
     stability: tuple[str, ...]

@@ -238,6 +238,9 @@ def main(arguments: list[str]) -> int:
     ended = ", ".join(f"{code} of {n}" for code, n in sorted(codes.items()))
     print(f"{n_files} files compared, in {time.monotonic() - begun:.0f} s; exit codes: {ended}")
     print(f"{n_equal} commands equal, {n_different} differ{also}")
+    if not codes.get("0"):
+        print("no command succeeded: deviate cannot be used in these environments", file=sys.stderr)
+        return 2
     return int(n_different > 0)
 
 

@@ -207,7 +207,7 @@ def _hung(text: str, width: int) -> list[str]:
 
 def _together(report: Report, width: int) -> list[str]:
     """Three or more experiments in the primary metric, or a few where none is; several tasks."""
-    lines = _told("Together", report.together, width)
+    lines = [line for sentences in report.together for line in _told("Together", sentences, width)]
     if report.together_left:
         told = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
         lines += filled(told, width, " " * 11)

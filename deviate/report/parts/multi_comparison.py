@@ -32,10 +32,10 @@ def many_sections(findings: Findings) -> tuple[Section, ...]:
     return tuple(_section(table, index, findings) for index, table in enumerate(findings.many))
 
 
-def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    """The same for a terminal, of the primary metric, or of a few where none is."""
+def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The same for a terminal, of the primary metric, or of a few where none is: lines for each metric."""
     shown = [it for it in findings.many if it.metric.name == findings.primary] or list(findings.many[:MOST_TABLES])
-    return tuple(line for table in shown for line in _lines(table, labels))
+    return tuple(_lines(table, labels) for table in shown)
 
 
 def many_left(findings: Findings) -> int:
