@@ -93,9 +93,11 @@ class _Relocator:
             if at_place:
                 return Place(where.file, at_place[0])
         lines = dict.fromkeys([*reported, *evaluated] if text else reported or evaluated)
-        left = [line for line in lines if Place(where.file, line) not in occupied]
+        free_lines = [line for line in lines if Place(where.file, line) not in occupied]
         line = (
-            _nearest(where.line, left) if text is None else self._rewritten(text, section.expression, left, statements)
+            _nearest(where.line, free_lines)
+            if text is None
+            else self._rewritten(text, section.expression, free_lines, statements)
         )
         return where if line is None else Place(where.file, line)
 
@@ -105,10 +107,10 @@ class _Relocator:
         It stands in the same function, was not there before, and says much the same around the expression.
         """
         remembered_texts = set(self.remembered.values())
-        said = {line: statements.text_at(line) or "" for line in lines}
+        texts = {line: statements.text_at(line) or "" for line in lines}
         alike = {
             line: _likeness(text.replace(expression, ""), now.replace(expression, ""))
-            for line, now in said.items()
+            for line, now in texts.items()
             if now not in remembered_texts and _scope(now) == _scope(text)
         }
         ranked = sorted(alike, key=lambda line: -alike[line])

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base import redacted
+from deviate.base import redact
 from deviate.model import InjectedCode, Revision
 from deviate.records.schema import Commit
 
@@ -72,7 +72,7 @@ def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
         n_lines += 1
         n_characters += len(old) + len(new)
         if n_characters <= MOST_CHARACTERS:
-            hunks += [f"@@ {number} @@", f"-{redacted(old)}", f"+{redacted(new)}"]
+            hunks += [f"@@ {number} @@", f"-{redact(old)}", f"+{redact(new)}"]
     return InjectedCode(
         file=name,
         n_lines=n_lines,
@@ -93,4 +93,4 @@ def _beginning(path: Path) -> tuple[str, bool]:
     is_cut = len(data) > MOST_CHARACTERS
     if is_cut:
         data = data[: data.rfind(b"\n", 0, MOST_CHARACTERS) + 1]
-    return redacted(data.decode("utf-8", errors="replace")), is_cut
+    return redact(data.decode("utf-8", errors="replace")), is_cut

@@ -3,9 +3,9 @@
 import re
 
 from deviate.model import Direction, Role
-from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, listed, role_of, words
+from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, role_of, split_words, words
 
-CONTAINERS = listed(
+CONTAINERS = split_words(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "
     "value values v loss losses output outputs report data item items history"
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -163,7 +163,7 @@ def _experiment(
     return Experiment(
         name=plan.name,
         variant=variant.name,
-        command=redacted_words(plan.command),
+        command=redact_words(plan.command),
         n_planned=variant.n_runs,
         metrics=metrics,
         runs=tuple(sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
@@ -184,7 +184,7 @@ def _experiment(
         tasks=plan.tasks,
         revision=frozen[0],
         injected=frozen[1],
-        flags=redacted_words(tuple(flags_of(plan, variant))),
+        flags=redact_words(tuple(flags_of(plan, variant))),
         streams=plan.streams,
         scores=plan.scores,
         past_comparisons=plan.past_comparisons,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deviate.base import redacted
+from deviate.base import redact
 from deviate.errors import RecordError
 from deviate.model.divergence import Place, Trace
 from deviate.model.traces import NONE, Records
@@ -60,7 +60,7 @@ class Texts:
 
     def place(self, file: str, line: int) -> Place:
         lines = self.lines(file)
-        return Place(file, line, redacted(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+        return Place(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
 
     def _lines(self, file: str) -> list[str]:
         for folder in (ORIGINALS, TREE):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deviate import analysis, instrument, records, replay
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
@@ -216,7 +216,7 @@ def _is_same(recorded: Variant | None, now: Variant) -> bool:
 
 
 def _command_text(commands: Sequence[Sequence[str]]) -> str:
-    return "; ".join(shlex.join(redacted_words(words)) for words in commands if words) or "none"
+    return "; ".join(shlex.join(redact_words(words)) for words in commands if words) or "none"
 
 
 def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> PreparedExperiment:

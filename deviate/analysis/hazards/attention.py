@@ -25,11 +25,11 @@ from deviate.analysis.hazards.kernels import differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-FUSED = listed("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
+FUSED = split_words("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
 LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
-FLASH = listed("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
+FLASH = split_words("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
 
 
 @hazard("attention", "kernels")

@@ -33,11 +33,11 @@ from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-MADE = listed("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
-INDICES = listed("idx idxs index indices ids inds")
+MADE = split_words("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
+INDICES = split_words("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")

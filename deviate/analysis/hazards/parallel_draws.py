@@ -36,9 +36,9 @@ from deviate.analysis.hazards.names import draws_in
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import constant_number
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-THREADS = listed("threading.Thread threading.Timer")
+THREADS = split_words("threading.Thread threading.Timer")
 POOLS = (
     "concurrent.futures.ThreadPoolExecutor()", "concurrent.futures.ProcessPoolExecutor()",
     "concurrent.futures.thread.ThreadPoolExecutor()", "multiprocessing.Pool()", "multiprocessing.pool.Pool()",

@@ -8,22 +8,22 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")
 COMBINING = ("union", "intersection", "difference", "symmetric_difference")
 OPERATORS = (cst.Subtract, cst.BitAnd, cst.BitOr, cst.BitXor)
-PASSING = listed("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
-COUNTING = listed(
+PASSING = split_words("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
+COUNTING = split_words(
     "range arange randint randperm permutation len int ord nonzero argsort argwhere where abs round sum count index"
 )
-WRITING = listed(
+WRITING = split_words(
     "str format join split rsplit splitlines basename dirname strip lower upper replace listdir glob keys readlines "
     "read decode partition repr getattr named_parameters"
 )
-COUNTED = listed("idx idxs index indices indexes ind inds num nums number numbers int ints")
-NUMBERED = listed("id ids pid pids uid uids")
+COUNTED = split_words("idx idxs index indices indexes ind inds num nums number numbers int ints")
+NUMBERED = split_words("id ids pid pids uid uids")
 """Words for what most often is a whole number, unless the source shows a text."""
 
 LISTING = ("list", "tuple", "sorted", "permutation", "array")

@@ -11,7 +11,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 4
 """Assignments and calls through which a value is followed."""
@@ -19,7 +19,7 @@ DEEPEST = 4
 MOST_VALUES = 32
 
 MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
-DEVICES = listed("cuda gpu gpus")
+DEVICES = split_words("cuda gpu gpus")
 """Words of conditions that hold wherever kernels matter."""
 
 OWN_NAMES = ("__getitem__", "__iter__", "__next__", "__len__", "__call__", "forward", "call")

@@ -9,29 +9,29 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
-EPOCHS = listed("epoch epochs ep epo eps nepoch nepochs")
-STEPS = listed(
+EPOCHS = split_words("epoch epochs ep epo eps nepoch nepochs")
+STEPS = split_words(
     "step steps iter iters iteration iterations it itr ii niter episode episodes eps update updates round rounds "
     "generation generations frame frames t timestep timesteps game games rollout rollouts"
 )
-REPEATS = listed(
+REPEATS = split_words(
     "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
     "model models network dataset datasets split"
 )
 """Variables of loops that repeat a whole training."""
 
-REPEATING = listed(
+REPEATING = split_words(
     "seed seeds fold folds kf kfold skf cv run runs trial trials repeat repeats reps repetitions restarts configs "
     "experiments"
 )
 """The same in what a loop goes through, where `dataset` and `model` say nothing."""
 
-RANGES = listed("range xrange trange prange arange count cycle repeat")
-AROUND = listed("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
+RANGES = split_words("range xrange trange prange arange count cycle repeat")
+AROUND = split_words("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
 
 
 def counter_of(loop: LoopNode) -> str | None:

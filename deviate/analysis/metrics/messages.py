@@ -24,9 +24,9 @@ from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-ARRAYS = listed("array asarray tensor Tensor FloatTensor")
+ARRAYS = split_words("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )

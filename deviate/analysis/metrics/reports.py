@@ -11,12 +11,12 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
 from deviate.sinks import find_sink as find_in_tree
 
-SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
+SHOWING = split_words("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""
 
 ASSIGNED = "[]="
@@ -25,10 +25,10 @@ ASSIGNED = "[]="
 GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known when the graph has run: they are recorded by their tags."""
 
-FRAME_WRITERS = listed("to_csv to_excel to_json to_html to_latex to_markdown to_string")
-KEEPING = listed("append setdefault update extend add")
+FRAME_WRITERS = split_words("to_csv to_excel to_json to_html to_latex to_markdown to_string")
+KEEPING = split_words("append setdefault update extend add")
 MOST_HANDED_ON = 3
-GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
+GRAPH_WRITERS = split_words("add_summary merge_all merge_all_summaries FileWriter")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, words
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_text, dotted, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-TEXT_METHODS = listed(
+TEXT_METHODS = split_words(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
 DUMPING = frozenset(

@@ -9,10 +9,10 @@ from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 WRITERS = ("__str__", "__repr__", "__format__")
-FEEDS = listed("update add append push record observe put log __call__ accumulate step set")
+FEEDS = split_words("update add append push record observe put log __call__ accumulate step set")
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
 """What a meter most likely prints as its value, the most telling attribute first."""
 

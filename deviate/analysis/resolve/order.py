@@ -5,9 +5,9 @@ import libcst as cst
 from deviate.analysis.resolve.calls import Frame
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted, last_name
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-REGISTERING = listed("set_defaults add_command add_typer add_parser register")
+REGISTERING = split_words("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 

@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 14
 MOST_CALLS = 16
@@ -59,7 +59,7 @@ SHARED = ("setting", "rate", "memory", "quality", "computed")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Tables: they are what is put into them."""
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
-UNITS = listed("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
+UNITS = split_words("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
 class Reason(Enum):

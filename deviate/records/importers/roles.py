@@ -6,42 +6,44 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import direction_of, listed, role_of, words
+from deviate.model.metric_vocabulary import direction_of, role_of, split_words, words
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
 
-METRIC = listed("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
-VALUE = listed("value values score scores result metric_value metricvalue val y")
-RUN = listed(
+METRIC = split_words("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
+VALUE = split_words("value values score scores result metric_value metricvalue val y")
+RUN = split_words(
     "run run_id runid run_number run_name runname seed seeds random_seed rng_seed seed_id replicate replicates "
     "replication rep repeat repetition trial trial_id fold cv_fold random_state instance_seed run_index run_idx "
     "seed_idx runs"
 )
-STEP = listed(
+STEP = split_words(
     "global_step step steps trainer_step iteration iterations iter iters timestep timesteps total_timesteps "
     "total_steps env_steps env_step training_iteration num_steps update updates frame frames round epoch epochs "
     "episode episodes num_epochs batch environment_steps gradient_steps train_step t x_step communication_round "
     "comm_round itr it kimg tick nimg"
 )
-EXPERIMENT = listed(
+EXPERIMENT = split_words(
     "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "
     "algorithm_name algo_name agent approach system classifier learner policy technique group condition setting config "
     "configuration architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver"
 )
-TASK = listed(
+TASK = split_words(
     "task task_name dataset datasets dataset_name data_set env environment env_id env_name environment_name game "
     "benchmark problem domain instance dataset_id task_id test_set corpus language"
 )
-STATUS = listed("status state outcome")
-SPLIT = listed("split phase subset partition stage data_partition train_or_val train_test set_name")
+STATUS = split_words("status state outcome")
+SPLIT = split_words("split phase subset partition stage data_partition train_or_val train_test set_name")
 """What of a row's metrics it tells: `val` and `loss` are val_loss."""
-WALL = listed("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
-AMBIGUOUS = listed("name id label")
+WALL = split_words(
+    "wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime"
+)
+AMBIGUOUS = split_words("name id label")
 """A metric where one column of numbers stands beside it, else an experiment."""
 MEANS, SPREADS = (
-    listed("mean avg average m"),
-    listed("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
+    split_words("mean avg average m"),
+    split_words("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
 )
-COUNTS = listed("n count num n_runs runs n_seeds nruns")
+COUNTS = split_words("n count num n_runs runs n_seeds nruns")
 INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)^(.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+$")
 SUMMARY_HINT = (

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import redacted_variables
+from deviate.base import redact_variables
 from deviate.model import Series
 from deviate.records.columns import NO_STEP, series_of
 
@@ -119,4 +119,4 @@ def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]
         if name.lower().replace("-", "_").rpartition(".")[2].endswith("seed")
         if value.isascii() and value.isdigit() and len(value) < 19
     }
-    return redacted_variables(values), seeds
+    return redact_variables(values), seeds
