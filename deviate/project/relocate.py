@@ -5,7 +5,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from deviate.analysis import Statements, normalised, read_statements
+from deviate.analysis import Statements, normalise, read_statements
 from deviate.model import Analysis, Metric, Place, Rejected
 from deviate.project.config import MetricConfig
 
@@ -56,7 +56,7 @@ def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset
 
 
 def _key(section: MetricConfig) -> str:
-    return normalised(section.expression or "")
+    return normalise(section.expression or "")
 
 
 class _Relocator:
@@ -83,9 +83,9 @@ class _Relocator:
         where = section.where
         if where is None or section.expression is None:
             return where
-        wanted, statements = normalised(section.expression), self._of(where.file)
+        wanted, statements = normalise(section.expression), self._of(where.file)
         values: list[Metric | Rejected] = [*self.analysis.metrics, *self.analysis.rejected]
-        reported = [item.line for item in values if item.file == where.file and normalised(item.expression) == wanted]
+        reported = [item.line for item in values if item.file == where.file and normalise(item.expression) == wanted]
         evaluated = statements.lines_with(section.expression)
         text = self.remembered.get(where)
         if text is None:

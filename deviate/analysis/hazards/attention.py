@@ -21,7 +21,7 @@ source, attention_backward.cu; flash-attention: parameter `deterministic` of `fl
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
@@ -34,8 +34,8 @@ FLASH = split_words("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_
 
 @hazard("attention", "kernels")
 def attention(survey: Survey) -> Iterator[HazardMatch]:
-    for call in differentiated(survey, FUSED | LAYERS):
+    for call in find_differentiated(survey, FUSED | LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
-    for call in differentiated(survey, FLASH):
+    for call in find_differentiated(survey, FLASH):
         if not is_true(call.argument(None, "deterministic")):
             yield call.node, "without deterministic=True gradients are added in no fixed order"

@@ -24,13 +24,13 @@ def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator
     Args:
         also: another switch that will do: "cudnn".
     """
-    held = held_by_script(survey)
+    switches = held_by_script(survey)
     for call in survey.calls(names):
-        if call.name.partition(".")[0] not in held and also not in held:
+        if call.name.partition(".")[0] not in switches and also not in switches:
             yield call
 
 
-def differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
+def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
     """The same of kernels whose gradient is not deterministic: layers, and functions where a gradient is taken."""
     for call in kernels(survey, names):
         is_layer = call.last[:1].isupper()

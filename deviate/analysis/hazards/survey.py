@@ -10,7 +10,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, positional
+from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
 from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 4
@@ -164,9 +164,9 @@ class Survey:
         elif isinstance(node, cst.BooleanOperation):
             yield from ((node.left, function), (node.right, function))
         elif isinstance(node, cst.Attribute):
-            name = dotted(node)
+            name = dotted_name(node)
             for target, value, where in self.attribute_assignments.get(node.attr.value, ()):
-                if dotted(target) == name:
+                if dotted_name(target) == name:
                     yield value, where
         elif isinstance(node, cst.Name):
             yield from self._bound_values(node.value, function)
@@ -234,7 +234,7 @@ class Survey:
             return True
         for parent in self.nodes.ancestors(node):
             if isinstance(parent, cst.With):
-                entered = [dotted(item.item) for item in parent.items]
+                entered = [dotted_name(item.item) for item in parent.items]
                 if any(name.endswith(("no_grad()", "inference_mode()")) for name in entered):
                     return True
             if isinstance(parent, cst.FunctionDef):

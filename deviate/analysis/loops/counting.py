@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function, LoopNode
-from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_words
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
@@ -43,18 +43,18 @@ def counter_of(loop: LoopNode) -> str | None:
         return last_name(target) or None
     tested = {name for node in [loop.test, *_exits(loop)] for name in identifiers(node)}
     raised = [
-        dotted(node.target)
+        dotted_name(node.target)
         for node in walk(loop.body)
-        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted(node.target)
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted_name(node.target)
     ]
     raised += [
-        dotted(node.targets[0].target)
+        dotted_name(node.targets[0].target)
         for node in walk(loop.body)
         if isinstance(node, cst.Assign)
         and isinstance(node.value, cst.BinaryOperation)
         and isinstance(node.value.operator, cst.Add)
-        and dotted(node.targets[0].target)
-        and dotted(node.targets[0].target) == dotted(node.value.left)
+        and dotted_name(node.targets[0].target)
+        and dotted_name(node.targets[0].target) == dotted_name(node.value.left)
     ]
     ranked = sorted(raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(words(name))))
     return ranked[0] if ranked else None
@@ -103,13 +103,13 @@ def _iterated_expressions(
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
     """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
     if isinstance(node, cst.Name | cst.Attribute):
-        yield from words(dotted(node))
+        yield from words(dotted_name(node))
     elif isinstance(node, cst.Call):
         name = last_name(node.func)
         if name in RANGES:
             yield from all_words(identifiers(node))
         elif name == "split" and isinstance(node.func, cst.Attribute):
-            yield from words(dotted(node.func.value))
+            yield from words(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
         yield from words(title) if title is not None else ()
 

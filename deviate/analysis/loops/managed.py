@@ -6,7 +6,7 @@ import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
-from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional
+from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional
 from deviate.model.metric_vocabulary import split_words
 
 FIT_ARGUMENTS = split_words("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
@@ -90,7 +90,9 @@ def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
     if not frameworks:
         return None
     function = graph.nodes.function_of(call)
-    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(words(dotted(call.func.value).rpartition(".")[2])):
+    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(
+        words(dotted_name(call.func.value).rpartition(".")[2])
+    ):
         return None
     names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
     for framework in frameworks:
@@ -123,7 +125,7 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
         return False
     if framework is KERAS:
         return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
-    return bool(framework.spelled & set(words(dotted(call.func.value))))
+    return bool(framework.spelled & set(words(dotted_name(call.func.value))))
 
 
 def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
@@ -143,13 +145,13 @@ def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
             values = [binding.value for binding in bindings if isinstance(binding.value, cst.BaseExpression)]
         else:
             values = [value for other in graph.functions for target, value in other.assigned
-                      if dotted(target) == dotted(receiver)]  # fmt: skip
+                      if dotted_name(target) == dotted_name(receiver)]  # fmt: skip
         makers = {callee for value in values for callee in graph.callees(value)}
     place = graph.nodes.line(call)
 
     def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
         around = graph.nodes.function_of(other)
-        is_same = dotted(other.func).rpartition(".")[0] == dotted(receiver)
+        is_same = dotted_name(other.func).rpartition(".")[0] == dotted_name(receiver)
         is_here = is_same and around is function
         line = graph.nodes.line(other)
         is_before = line < place or around.source is not function.source

@@ -8,7 +8,7 @@ from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import dotted, identifiers, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_words
 
 UPDATES = split_words(
@@ -83,7 +83,7 @@ class TrainingSigns:
         """`train(…)`, and `model.train()`, which turns a model to training."""
         name_words = set(words(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
-            return bool(split_words("model net network") & set(words(dotted(call.func.value))))
+            return bool(split_words("model net network") & set(words(dotted_name(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
         referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
@@ -104,7 +104,7 @@ class TrainingSigns:
         if name in UPDATES:
             return True
         owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        spelled = set(words(dotted(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        spelled = set(words(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
         if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
             return True
         if name == "run" and self._runs_training(call, spelled):
@@ -117,7 +117,7 @@ class TrainingSigns:
 
     def _is_stepped(self, call: cst.Call) -> bool:
         """`scaler.step(optimizer)`."""
-        return any(OPTIMIZERS & set(words(dotted(value))) for value in positional(call)[:1])
+        return any(OPTIMIZERS & set(words(dotted_name(value))) for value in positional(call)[:1])
 
     def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
         """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
@@ -185,7 +185,7 @@ def _is_operation(name: str) -> bool:
 
 def _is_mode(call: cst.Call) -> bool:
     """`model.train(True)`."""
-    return {dotted(argument.value) for argument in call.args} <= {"True", "False", "mode"}
+    return {dotted_name(argument.value) for argument in call.args} <= {"True", "False", "mode"}
 
 
 def _is_preparation(names: list[str]) -> bool:

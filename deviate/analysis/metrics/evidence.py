@@ -21,7 +21,7 @@ from deviate.analysis.resolve.identifier_words import (
 from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
-from deviate.analysis.resolve.tree import dotted, last_name
+from deviate.analysis.resolve.tree import dotted_name, last_name
 from deviate.model import RejectionReason, Role
 from deviate.model.metric_vocabulary import split_words
 
@@ -209,7 +209,7 @@ def counter_name(view: View) -> Objection | None:
     )
     if not is_named or view.digits is not None or QUALITY & {*view.words, *view.words_before}:
         return None
-    return Objection(RejectionReason.NAMED_COUNTER, dotted(view.value.source) or view.numerator_words[-1])
+    return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
 
 def tracked_setting(view: View) -> Objection | None:

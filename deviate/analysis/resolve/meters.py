@@ -90,18 +90,18 @@ class Meters:
 
     def _key(self, call: cst.Call) -> str:
         """`meters["acc"].update(…)` names the value by its key."""
-        held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        return (constant_key(held) or "") if isinstance(held, cst.Subscript) else ""
+        receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+        return (constant_key(receiver) or "") if isinstance(receiver, cst.Subscript) else ""
 
     def _feeding(self) -> dict[Home, list[tuple[cst.Call, Function]]]:
         if self._fed is None:
             self._fed = {}
             for call, function in self.graph.calls:
-                held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+                receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
                 is_feeding = isinstance(call.func, cst.Attribute) and call.func.attr.value in FEEDS
                 if not is_feeding or not call.args or self._is_handed_on(function):
                     continue
-                for home in dict.fromkeys(self._homes(held, function, DEEPEST)):
+                for home in dict.fromkeys(self._homes(receiver, function, DEEPEST)):
                     self._fed.setdefault(home, []).append((call, function))
         return self._fed
 
