@@ -15,7 +15,7 @@ MOST_FILES = 200
 ORIGINALS, TREE, DIFF = "originals", "tree", "git.diff"
 
 
-def injected(snapshot: Path) -> tuple[InjectedCode, ...]:
+def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     """The changed lines of every instrumented file, by name; a file that is known by several names once.
 
     Taps keep every line in its place, so that lines are compared one by one. A file that cannot be read is left out:

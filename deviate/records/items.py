@@ -26,8 +26,8 @@ def item_name(owner: str, label: str) -> str:
         if parts[-1] in TELLING and role_of(words(label_words)) is None:
             break
         parts.pop()
-    said = label_words.split("_")
-    return "_".join([*[part for part in parts if part not in said], label_words])
+    label_parts = label_words.split("_")
+    return "_".join([*[part for part in parts if part not in label_parts], label_words])
 
 
 def item_role(label: str, owner: Role) -> Role:

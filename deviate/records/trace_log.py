@@ -148,7 +148,7 @@ class _Reader:
     def cost(self, level: int, traced: float, plain: float, n: int) -> None:
         self.costs[int(level)] = (float(traced), float(plain), int(n))
 
-    def ended(self, framework: str, level: int, reason: str) -> None:
+    def read_end(self, framework: str, level: int, reason: str) -> None:
         self.ends[framework] = (int(level), str(reason))
 
     def end(self, *_: object) -> None:
@@ -177,7 +177,7 @@ MARKS: dict[str, Callable[..., None]] = {
     "main": _Reader.main,
     "step": _Reader.tick,
     "cost": _Reader.cost,
-    "ends": _Reader.ended,
+    "ends": _Reader.read_end,
     "end": _Reader.end,
 }
 

@@ -56,7 +56,7 @@ def begin(
                 number += 1
                 name = f"{stem}-{number}"
     place = records.place_of(folder, name)
-    with records.locked(place, waits=False):
+    with records.lock_folder(place, waits=False):
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
     records.read_plan(place)  # which says so where it is damaged

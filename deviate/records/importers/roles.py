@@ -54,7 +54,7 @@ SUMMARY_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of the columns by what they are; `values` are the metrics, `left` what is not used.
+    """Names of the columns by what they are; `values` are the metrics, `unused` what is not used.
 
     Attributes:
         settings: numbers that are the same in every row.
@@ -69,7 +69,7 @@ class Roles:
     status: str | None = None
     split: str | None = None
     settings: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def word(name: str) -> str:
@@ -95,25 +95,25 @@ def roles_of(table: Table, place: str) -> Roles:
     by_word = {name: word(name) for name in columns}
     numeric = tuple(name for name in columns if is_numeric(columns[name]))
     texts = [name for name in columns if name not in numeric and any(columns[name])]
-    taken: list[str] = []
+    occupied: list[str] = []
 
     def take(names: Iterable[str]) -> str | None:
-        name = next((name for name in names if name not in taken), None)
-        taken.extend([name] if name is not None else [])
+        name = next((name for name in names if name not in occupied), None)
+        occupied.extend([name] if name is not None else [])
         return name
 
     metric = take(name for name in texts if by_word[name] in METRIC)
     task = take(
         name for name in columns if by_word[name] in TASK and _can_name(columns[name], has_numbers=name in numeric)
     )
-    experiment = [name for name in texts if by_word[name] in EXPERIMENT and name not in taken]
-    taken += experiment
+    experiment = [name for name in texts if by_word[name] in EXPERIMENT and name not in occupied]
+    occupied += experiment
     run = take(name for name in _by_rank(columns, by_word, RUN) if name in texts or is_integral(columns[name]))
     status = take(name for name in texts if by_word[name] in STATUS)
     split = take(name for name in texts if by_word[name] in SPLIT)
-    step = _step(columns, by_word, taken, numeric)
-    taken += [step] if step else []
-    rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
+    step = _step(columns, by_word, occupied, numeric)
+    occupied += [step] if step else []
+    rest = [name for name in numeric if name not in occupied and not _is_index(name, columns[name])]
     if metric is None and len(rest) == 1 and by_word[rest[0]] in VALUE:
         metric = take(name for name in texts if by_word[name] in AMBIGUOUS)
     elif not experiment and run is None:
@@ -134,17 +134,19 @@ def roles_of(table: Table, place: str) -> Roles:
     experiment = (
         repeated_names or experiment
     )  # what has another name in each row names runs, where something else is there
-    experiment += [name for name in texts if name not in taken and 1 < len(set(columns[name])) <= table.n_rows / 2]
+    experiment += [name for name in texts if name not in occupied and 1 < len(set(columns[name])) <= table.n_rows / 2]
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
-    left = tuple(name for name in columns if name not in used and any(columns[name]))
-    return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, left)
+    unused = tuple(name for name in columns if name not in used and any(columns[name]))
+    return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, unused)
 
 
 def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     """Further columns by which rows with the same keys are told apart, as few as will do; empty where none do."""
     columns, n_rows = table.columns, table.n_rows
     keys = keys_of(roles)
-    free = [name for name in (*roles.left, *roles.settings, *roles.values) if name != roles.metric and name not in keys]
+    free = [
+        name for name in (*roles.unused, *roles.settings, *roles.values) if name != roles.metric and name not in keys
+    ]
     free = [
         name
         for name in free
@@ -163,7 +165,7 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     return chosen_names if _n_levels(columns, (*keys, *chosen_names)) == n_rows else ()
 
 
-def crossed(table: Table, roles: Roles) -> tuple[str, ...]:
+def find_crossed_factors(table: Table, roles: Roles) -> tuple[str, ...]:
     """Numbers that are factors and no results: the same levels with every experiment and task, each once."""
     chosen = tell_apart(table, roles)
     groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
@@ -191,7 +193,7 @@ def _n_levels(columns: dict[str, list[str]], names: Sequence[str]) -> int:
     return len(set(zip(*(columns[name] for name in names), strict=True)))
 
 
-def repeated(values: Sequence[str]) -> dict[str, str] | None:
+def match_repeated(values: Sequence[str]) -> dict[str, str] | None:
     """Columns that are runs, as `acc_seed_0` and `acc_seed_1`: column to metric; None where they are not."""
     matches = {name: REPEATED.match(name) for name in values}
     if len(values) < 2 or not all(matches.values()):

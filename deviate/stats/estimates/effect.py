@@ -121,7 +121,7 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
 
 
 def _placements(values: Values, reference: Values) -> list[float]:
-    """The share of the others that lies below each value, those that are equal counted by half.
+    """The share of the reference that lies below each value, equal values counted by half.
 
     The test of Brunner & Munzel is Welch's on these shares. Computed here, because importing the one of `statsmodels`
     takes pandas with it, a fifth of the time that a comparison takes.
