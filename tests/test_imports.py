@@ -228,7 +228,8 @@ start, found = threading.Barrier(12), []
 def use(package, name):
     start.wait()
     found.append(getattr(package, name) is getattr(package, name))
-uses = [(stats, name) for name in ("half_width", "reached", "aggregate_series", "half_width", "forecast", "Summary")]
+names = ("half_width", "is_precise_enough", "aggregate_series", "half_width", "forecast", "Summary")
+uses = [(stats, name) for name in names]
 uses += [(records, name) for name in ("read_plan", "read_experiment", "list_experiments")]
 uses += [(model, name) for name in ("Findings", "Analysis", "Spec")]
 threads = [threading.Thread(target=use, args=it) for it in uses]

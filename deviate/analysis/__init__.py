@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from deviate.analysis.merge_analyses import analyze_together as analyze_together
     from deviate.analysis.metrics.manual_metrics import add_site as add_site
     from deviate.analysis.resolve.statements import Statements as Statements
-    from deviate.analysis.resolve.statements import normalised as normalised
+    from deviate.analysis.resolve.statements import normalise as normalise
     from deviate.analysis.resolve.statements import read_statements as read_statements
 
 load_on_first_use(__name__)

@@ -179,14 +179,14 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
         for loop in {loop for node in _nodes_on(call_paths) for loop in graph.nodes.loops_around(node)}:
             inside.setdefault(loop, []).append(item)
 
-    def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
+    def count_reported(loop: cst.CSTNode) -> tuple[set[str], int]:
         items = inside.get(loop, [])
         objections = [(item, item.decision.objection) for item in items]
         counting = [item for item, objection in objections if objection is not None and objection.cause in COUNTERS]
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
-    return LoopFinder(graph, reported).find()
+    return LoopFinder(graph, count_reported).find()
 
 
 def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:

@@ -10,19 +10,21 @@ from pathlib import Path
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.project_files import ProjectFiles, project_files
 from deviate.analysis.script_features import Signs, read_signs
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
-STARTING_NAMES = listed("main run start launch experiment")
-OTHER_NAMES = listed(
+STARTING_NAMES = split_words("main run start launch experiment")
+OTHER_NAMES = split_words(
     "test tests eval evaluate evaluation evaluator validate val predict prediction infer inference demo plot plotting "
     "visualize visualise vis sample sampling generate generation download preprocess preprocessing prepare prep "
     "convert export extract setup conftest util utils helper helpers dataset datasets data loader hubconf benchmark "
     "benchmarks profile attack score metrics metric losses loss layers submit submitit slurm sweep play render "
     "server serve app api deploy quantize calibrate config configs create make build"
 )
-ASIDE = listed("test tests testing doc docs third_party thirdparty vendor external extern build dist")
-EXAMPLES = listed("example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated")
+ASIDE = split_words("test tests testing doc docs third_party thirdparty vendor external extern build dist")
+EXAMPLES = split_words(
+    "example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated"
+)
 COMMAND = re.compile(
     r"(?:python[\d.]*|torchrun|launch|accelerate|deepspeed|horovodrun|srun|%run)\b[^\n`|;&]*?"
     r"(?:\s-m\s+(?P<module>[A-Za-z_][\w.]*)|(?P<file>[\w./-]+\.py)\b)"

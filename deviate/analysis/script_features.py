@@ -8,34 +8,36 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deviate.analysis.resolve.identifier_words import all_words, words
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 LARGEST = 2_000_000
 """Bytes of a file that is still read: more is data."""
 
-TRAINING_CALLS = listed(
+TRAINING_CALLS = split_words(
     "backward zero_grad apply_gradients GradientTape value_and_grad grad train_on_batch partial_fit minimize fit "
     "fit_generator manual_backward train_step training_step train_epoch train_one_epoch train_and_evaluate "
     "compute_gradients compute_loss_and_gradients"
 )
-OPTIMIZERS = listed("optimizer optim opt optimizers solver scaler sgd adam")
-TRAINERS = listed("trainer solver learner estimator agent model engine experiment runner")
-SCALERS = listed("scaler encoder vectorizer tokenizer pca tsne imputer binarizer transformer preprocessor normalizer")
-FRAMEWORKS = listed(
+OPTIMIZERS = split_words("optimizer optim opt optimizers solver scaler sgd adam")
+TRAINERS = split_words("trainer solver learner estimator agent model engine experiment runner")
+SCALERS = split_words(
+    "scaler encoder vectorizer tokenizer pca tsne imputer binarizer transformer preprocessor normalizer"
+)
+FRAMEWORKS = split_words(
     "torch tensorflow keras jax flax lightning pytorch_lightning sklearn transformers accelerate fastai mxnet paddle "
     "optax haiku equinox chainer theano xgboost lightgbm catboost"
 )
-PARSERS = listed(
+PARSERS = split_words(
     "argparse click typer fire hydra absl docopt tyro jsonargparse simple_parsing configargparse gin sacred optparse"
 )
-TESTING = listed("pytest unittest nose hypothesis")
-SAVERS = listed("save save_weights save_checkpoint save_pretrained save_model save_state")
-EPOCHS = listed("epoch epochs ep epo")
-STEPS = listed("step steps iter iters iteration iterations it itr episode episodes update round")
+TESTING = split_words("pytest unittest nose hypothesis")
+SAVERS = split_words("save save_weights save_checkpoint save_pretrained save_model save_state")
+EPOCHS = split_words("epoch epochs ep epo")
+STEPS = split_words("step steps iter iters iteration iterations it itr episode episodes update round")
 GUARD = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*["']__main__["']""", re.MULTILINE)
 CALLED = re.compile(r"\b(\w+)\(")
 SETTING_UP = re.compile(r"print|input|exit|_?(set|seed|register|init|setup|install|load|config|def)\w*", re.IGNORECASE)
-STARTING_CALLS = listed("run main Fire train fit start launch spawn cli")
+STARTING_CALLS = split_words("run main Fire train fit start launch spawn cli")
 AT_TOP = re.compile(r"^(?:for\b|while\b|with\b|(?:\w+ *= *[\w.]*(?:fit|train)\w*|[\w.]*\w)\()", re.MULTILINE)
 """What a line that works at the top level begins with; most files of a library have none and need not be parsed."""
 COUNTING = re.compile(r"^[ \t]*for[ \t]+\W*(\w+)", re.MULTILINE)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from deviate.base.git import run_git as run_git
     from deviate.base.git import safe_git as safe_git
     from deviate.base.redaction import known_secrets as known_secrets
-    from deviate.base.redaction import redacted as redacted
-    from deviate.base.redaction import redacted_variables as redacted_variables
-    from deviate.base.redaction import redacted_words as redacted_words
+    from deviate.base.redaction import redact as redact
+    from deviate.base.redaction import redact_variables as redact_variables
+    from deviate.base.redaction import redact_words as redact_words
     from deviate.base.redaction import split_secrets as split_secrets
 
 load_on_first_use(__name__)

@@ -38,11 +38,11 @@ def file_digest(path: Path, size: int | None = None) -> str:
     with path.open("rb", buffering=0) as file:
         if size is None:
             return hashlib.file_digest(file, "sha256").hexdigest()
-        left = size
-        while left:
-            piece = file.read(min(PIECE, left))
+        remaining = size
+        while remaining:
+            piece = file.read(min(PIECE, remaining))
             if not piece:
                 raise ValueError(f"{path} is shorter than {size} bytes")
             digest.update(piece)
-            left -= len(piece)
+            remaining -= len(piece)
     return digest.hexdigest()

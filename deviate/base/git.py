@@ -37,14 +37,14 @@ def safe_git(folder: Path) -> list[str]:
         OSError: git cannot be started.
         subprocess.SubprocessError: git cannot read the settings, or a name in them cannot be overridden.
     """
-    asked = subprocess.run(
+    answer = subprocess.run(
         [*SAFE, "config", "--null", "--show-scope", "--get-regexp", FILTERS],
         cwd=folder, env=git_environment(), capture_output=True, check=False,
     )  # fmt: skip
-    if asked.returncode not in {0, 1}:  # 1: there are none
-        raise subprocess.CalledProcessError(asked.returncode, "git config", asked.stdout, os.fsdecode(asked.stderr))
+    if answer.returncode not in {0, 1}:  # 1: there are none
+        raise subprocess.CalledProcessError(answer.returncode, "git config", answer.stdout, os.fsdecode(answer.stderr))
     command = list(SAFE)
-    words = asked.stdout.split(b"\0")
+    words = answer.stdout.split(b"\0")
     for scope, setting in zip(words[::2], words[1::2], strict=False):
         name = os.fsdecode(setting.partition(b"\n")[0])
         if scope.decode("ascii", "replace") in OF_THE_USER:

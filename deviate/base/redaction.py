@@ -11,19 +11,19 @@ SHORTEST_KNOWN = 8
 """Known secrets below this length are words such as `true`, which stand everywhere."""
 
 
-def _listed(words: str) -> frozenset[str]:
+def _split_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-ALWAYS = _listed(
+ALWAYS = _split_words(
     "SECRET SECRETS PASSWORD PASSWORDS PASSWD PASSPHRASE CREDENTIAL CREDENTIALS CRED CREDS AUTH OAUTH AUTHORIZATION "
     "BEARER APIKEY APIKEYS APITOKEN AUTHTOKEN AUTHKEY ACCESSKEY ACCESSTOKEN SECRETKEY PRIVATEKEY COOKIE DSN"
 )
 OFTEN: Mapping[str, frozenset[str]] = {
-    "KEY": _listed(
+    "KEY": _split_words(
         "DIM DIMS SIZE SORT IMAGE IMAGES LABEL LABELS TEXT QUERY PADDING METRIC COLUMN VALUE HEADS NORM BIAS"
     ),
-    "TOKEN": _listed(
+    "TOKEN": _split_words(
         "PAD PADDING EOS BOS UNK MASK SEP CLS SPECIAL MAX MIN NUM N PER TYPE LENGTH DROPOUT COUNT LEVEL IMAGE START "
         "END STOP MIXING POOLING"
     ),
@@ -31,11 +31,11 @@ OFTEN: Mapping[str, frozenset[str]] = {
     "TOKENS": frozenset(),
 }
 """Words that name a secret, and what beside them says that they name something of a model or a data set."""
-OPENING = _listed("API ACCESS SECRET PRIVATE AUTH HF GITHUB WANDB AUTHORIZED")
+OPENING = _split_words("API ACCESS SECRET PRIVATE AUTH HF GITHUB WANDB AUTHORIZED")
 """What makes a secret of KEYS and TOKENS, which otherwise are counts and columns."""
 LAST = {"PWD", "API", "PASS"}
 """Words that name a secret at the end of a longer name: DB_PASS, not `--pass 2`; MYSQL_PWD, not the working folder."""
-NOT_PASSED = _listed("FORWARD BACKWARD SINGLE ONE TWO MULTI LOW HIGH BAND FIRST SECOND BY OLD")
+NOT_PASSED = _split_words("FORWARD BACKWARD SINGLE ONE TWO MULTI LOW HIGH BAND FIRST SECOND BY OLD")
 ENDING = re.compile(r"(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|APIKEY|SECRETKEY|SSHPASS)$")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -90,18 +90,18 @@ def split_secrets(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[tuple[str, st
     opened: list[tuple[str, str]] = []
     secret: list[tuple[str, str]] = []
     for name, value in pairs:
-        (secret if is_secret(name) or redacted(value) != value else opened).append((name, value))
+        (secret if is_secret(name) or redact(value) != value else opened).append((name, value))
     return tuple(opened), tuple(secret)
 
 
-def redacted_variables(variables: Mapping[str, str], known: Iterable[str] = ()) -> dict[str, str]:
+def redact_variables(variables: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
     """Variables of a process, fit to be written down.
 
     Args:
-        known: secrets that go wherever they stand.
+        secrets: secrets that go wherever they stand.
     """
-    values = _sorted(known)
-    return {name: HIDDEN if is_secret(name) else redacted(value, values) for name, value in variables.items()}
+    values = _sort_secrets(secrets)
+    return {name: HIDDEN if is_secret(name) else redact(value, values) for name, value in variables.items()}
 
 
 def known_secrets(variables: Mapping[str, str]) -> tuple[str, ...]:
@@ -111,83 +111,83 @@ def known_secrets(variables: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def redacted_words(words: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+def redact_words(words: Sequence[str], secrets: Iterable[str] = ()) -> tuple[str, ...]:
     """The words of a command without their secrets; the same number of words.
 
     Args:
-        known: secrets that go wherever they stand.
+        secrets: secrets that go wherever they stand.
     """
-    values = _sorted(known)
-    told: list[str] = []
+    values = _sort_secrets(secrets)
+    shown_words: list[str] = []
     is_value = False
     for word in words:
         if is_value and not OPTION.match(word):
-            told.append(HIDDEN)
+            shown_words.append(HIDDEN)
             is_value = False
             continue
         name, equals, _ = word.partition("=")
         is_option = word.startswith("-")
         if equals and NAME_ALONE.fullmatch(name) and is_secret(name):
-            told.append(f"{name}={HIDDEN}")
+            shown_words.append(f"{name}={HIDDEN}")
             is_value = False
         else:
-            told.append(redacted(word, values))
+            shown_words.append(redact(word, values))
             is_value = is_option and not equals and NAME_ALONE.fullmatch(word) is not None and is_secret(word)
-    return tuple(told)
+    return tuple(shown_words)
 
 
-def redacted(text: str, known: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """A text or a command line without its secrets; one without any is given back as it is.
 
     >>> redacted("python train.py --lr 0.1 --api-key=abc KEY=1")
     'python train.py --lr 0.1 --api-key=[redacted] KEY=[redacted]'
     """
-    for value in _sorted(known):
+    for value in _sort_secrets(secrets):
         text = text.replace(value, HIDDEN)
     text = BLOCK.sub(HIDDEN, text)
-    text = URL.sub(lambda found: f"{found['before'] or found['user']}{HIDDEN}@", text)
+    text = URL.sub(lambda match: f"{match['before'] or match['user']}{HIDDEN}@", text)
     text = SHAPE.sub(HIDDEN, text)
     text = LOGIN.sub(rf"\g<before>{HIDDEN}", text)
     return _without_named(text)
 
 
-def _sorted(known: Iterable[str]) -> list[str]:
+def _sort_secrets(secrets: Iterable[str]) -> list[str]:
     """The longest first: one may be a part of another."""
-    return sorted((value for value in known if len(value) >= SHORTEST_KNOWN), key=len, reverse=True)
+    return sorted((value for value in secrets if len(value) >= SHORTEST_KNOWN), key=len, reverse=True)
 
 
 def _without_named(text: str) -> str:
     parts: list[str] = []
     done = at = 0
-    while found := NAMED.search(text, at):
-        at = found.end()
-        if is_secret(found["name"]):
-            begin, end = at, _end_of_value(text, found)
+    while match := NAMED.search(text, at):
+        at = match.end()
+        if is_secret(match["name"]):
+            begin, end = at, _end_of_value(text, match)
             if begin < end:
                 parts += [text[done:begin], HIDDEN]
                 done = at = end
     return "".join([*parts, text[done:]])
 
 
-def _end_of_value(text: str, found: re.Match[str]) -> int:
+def _end_of_value(text: str, match: re.Match[str]) -> int:
     """Where the value of a name ends; where it begins, if there is none."""
-    begin, opened = found.end(), found["opened"]
-    if not found["between"].strip() and ("-" not in found["dashes"] or OPTION.match(text, begin)):
+    begin, opened = match.end(), match["opened"]
+    if not match["between"].strip() and ("-" not in match["dashes"] or OPTION.match(text, begin)):
         return begin
-    if opened and found["closed"] == opened:
-        value = VALUE_OF_JSON if found["between"].strip() else WORD_OF_A_SHELL
+    if opened and match["closed"] == opened:
+        value = VALUE_OF_JSON if match["between"].strip() else WORD_OF_A_SHELL
     elif opened:  # the quotes are around name and value
         close = text.find(opened, begin)
         if close < 0:
             return len(text)
-        return close if text[close + 1 : close + 2] not in {"'", '"'} else _glued(text, close + 1)
+        return close if text[close + 1 : close + 2] not in {"'", '"'} else _end_of_word(text, close + 1)
     else:
-        value = VALUE_OF_A_QUERY if text[: found.start()].endswith(("?", "&")) else WORD_OF_A_SHELL
+        value = VALUE_OF_A_QUERY if text[: match.start()].endswith(("?", "&")) else WORD_OF_A_SHELL
     matched = value.match(text, begin)
     return matched.end() if matched else begin
 
 
-def _glued(text: str, begin: int) -> int:
+def _end_of_word(text: str, begin: int) -> int:
     """The end of what follows a quote without a blank: a shell takes it for the same word."""
     matched = WORD_OF_A_SHELL.match(text, begin)
     return matched.end() if matched else begin

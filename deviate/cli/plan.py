@@ -56,7 +56,7 @@ def plan_command(
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
 ) -> None:
     """How many runs does it take to see a difference, and what can a number of runs see?"""
-    spread = _spread(pilot, sd, metric, confidence)
+    spread = _read_pilot(pilot, sd, metric, confidence)
     n_looks, spending = _looks(looks)
     if correlation is not None and not paired:
         raise InputError("--correlation is that of pairs", "add --paired")
@@ -81,7 +81,7 @@ def plan_command(
     typer.echo("\n".join(plan_notes(design)))
 
 
-def _spread(pilot: str | None, sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
+def _read_pilot(pilot: str | None, sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
     if pilot is not None and sd is not None:
         raise InputError("--pilot and --sd both tell the spread", "leave one of them out")
     if pilot is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from deviate import analysis, replay
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.model import Analysis
 from deviate.project import PreparedScript
 from deviate.report import clean, render_analysis, size_text
@@ -77,7 +77,7 @@ def _commands(
 
 
 def _command(words: Sequence[str]) -> str:
-    return shlex.join(redacted_words(words))
+    return shlex.join(redact_words(words))
 
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deviate import records, workflows
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import align_columns
 from deviate.errors import RecordError
@@ -86,7 +86,7 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
             "rung": rung or None,
             "created": plan.created,
             "n_bytes": n_bytes,
-            "command": list(redacted_words(plan.command)),
+            "command": list(redact_words(plan.command)),
             "problem": problem,
         }
 
@@ -137,8 +137,8 @@ def _short(command: list[str]) -> str:
     program, *arguments = command or [""]
     if re.fullmatch(r"python[\d.]*", Path(program).name):  # which one it is tells `show`
         command = [Path(program).name, *arguments]
-    left = len(command) - MOST_WORDS
-    return shlex.join(command) if left <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {left} more"
+    n_more = len(command) - MOST_WORDS
+    return shlex.join(command) if n_more <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {n_more} more"
 
 
 def _mean_text(mean: dict[str, Any] | None) -> str:

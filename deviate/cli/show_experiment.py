@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate import records, replay, workflows
-from deviate.base import redacted_variables, redacted_words
+from deviate.base import redact_variables, redact_words
 from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Unavailable
@@ -167,12 +167,12 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
         "folder": str(overview.folder),
         "created": plan.created,
         "used_by": overview.used_by,
-        "command": list(redacted_words(plan.command)),
+        "command": list(redact_words(plan.command)),
         "cwd": plan.cwd,
-        "prepare": [list(redacted_words(words)) for words in plan.prepare],
-        "then": [list(redacted_words(words)) for words in plan.then],
-        "wrap": list(redacted_words(plan.wrap)),
-        "environment": redacted_variables(dict(plan.environment)),
+        "prepare": [list(redact_words(words)) for words in plan.prepare],
+        "then": [list(redact_words(words)) for words in plan.then],
+        "wrap": list(redact_words(plan.wrap)),
+        "environment": redact_variables(dict(plan.environment)),
         "seed": plan.seed,
         "variants": [
             {"name": variant.name, "n_runs": variant.n_runs, "varied": list(variant.varied), "held": list(variant.held)}
@@ -199,11 +199,11 @@ def state_document(state: RunState) -> dict[str, Any]:
 
 def commands_text(commands: Sequence[Sequence[str]]) -> str:
     """Commands without their secrets, as a shell would take them."""
-    return "; ".join(shlex.join(redacted_words(words)) for words in commands)
+    return "; ".join(shlex.join(redact_words(words)) for words in commands)
 
 
 def variables_text(variables: dict[str, str]) -> str:
-    return " ".join(f"{name}={shlex.quote(value)}" for name, value in redacted_variables(variables).items())
+    return " ".join(f"{name}={shlex.quote(value)}" for name, value in redact_variables(variables).items())
 
 
 def _head(overview: Overview) -> Iterator[tuple[str, str]]:

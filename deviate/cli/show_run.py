@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate import records, replay, workflows
-from deviate.base import redacted_variables, redacted_words
+from deviate.base import redact_variables, redact_words
 from deviate.cli.columns import align_columns
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
@@ -155,13 +155,13 @@ def _spec(experiment: Path, state: RunState) -> Spec | None:
 
 def _spec_document(spec: Spec) -> dict[str, Any]:
     return {
-        "command": list(redacted_words(spec.command)),
-        "then": [list(redacted_words(words)) for words in spec.then],
-        "wrap": list(redacted_words(spec.wrap)),
+        "command": list(redact_words(spec.command)),
+        "then": [list(redact_words(words)) for words in spec.then],
+        "wrap": list(redact_words(spec.wrap)),
         "cwd": spec.cwd,
         "seeds": dict(spec.seeds),
         "controls": dict(spec.controls),
         "capture": dict(spec.capture),
-        "environment": redacted_variables(dict(spec.environment)),
+        "environment": redact_variables(dict(spec.environment)),
         "sources_hash": spec.sources_hash,
     }

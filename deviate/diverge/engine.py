@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
 from deviate.diverge.compare_outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.confirm import confirm
@@ -110,7 +110,7 @@ def diverge(
         ends,
         rungs,
         name=request.base,
-        command=redacted_words(request.sides[0].prepared.target.command),
+        command=redact_words(request.sides[0].prepared.target.command),
         variant=request.variant.name,
         runs=request.labels,
         tolerance=request.tolerance,

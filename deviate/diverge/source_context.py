@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.base import redacted
+from deviate.base import redact
 from deviate.model.divergence import Cause, Difference, DivergenceFindings, Place, RungFindings
 from deviate.records import Texts, snapshot_folder
 
@@ -50,7 +50,7 @@ def _place(lines_of: Callable[[str], list[str]], place: Place) -> Place:
         return place
     first = max(1, place.line - AROUND)
     # Together, for a secret may go over several lines; as many as there were, or the numbers would be wrong.
-    lines_shown = redacted("\n".join(lines[first - 1 : place.line + AROUND])).split("\n")
+    lines_shown = redact("\n".join(lines[first - 1 : place.line + AROUND])).split("\n")
     if len(lines_shown) != len(lines[first - 1 : place.line + AROUND]):
         return place
     around = tuple(line[:LONGEST_LINE] for line in lines_shown)

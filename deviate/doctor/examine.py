@@ -115,9 +115,9 @@ class _Asker:
         ended = self._ask(
             Question(name, command, {"PYTHONPATH": path, "PYTHONHASHSEED": seed}) for name, seed in HASH_SEEDS.items()
         )
-        said = {name: self._first(ended[name]) for name in HASH_SEEDS}
-        is_obeyed = said["first"].hash == said["same"].hash != said["other"].hash
-        return said["first"], is_obeyed
+        answers = {name: self._first(ended[name]) for name in HASH_SEEDS}
+        is_obeyed = answers["first"].hash == answers["same"].hash != answers["other"].hash
+        return answers["first"], is_obeyed
 
     def _first(self, result: ChildResult) -> _FirstAnswer:
         try:

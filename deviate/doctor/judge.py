@@ -177,10 +177,10 @@ def _list_trials(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple
 def _list_torch_trials(facts: Facts, again: Facts) -> list[str]:
     trials = []
     default = {facts.text("default_gradient"), again.text("default_gradient")}
-    held = {facts.text("deterministic_gradient"), again.text("deterministic_gradient")}
-    if "" not in default | held:
+    held_gradients = {facts.text("deterministic_gradient"), again.text("deterministic_gradient")}
+    if "" not in default | held_gradients:
         gradients = "different gradients" if len(default) > 1 else "equal gradients this time"
-        after = "different ones" if len(held) > 1 else "equal ones"
+        after = "different ones" if len(held_gradients) > 1 else "equal ones"
         trials.append(
             f"advanced indexing on several threads, backward: two processes gave {gradients};"
             f" with deterministic algorithms, {after}"

@@ -38,7 +38,7 @@ class Moment:
             self.is_due = True
             self.recorder.tell(self.at_step)
 
-    def missed(self, otherwise: str) -> str:
+    def explain_miss(self, otherwise: str) -> str:
         """Why no bit was flipped, in words."""
         return otherwise if self.is_due else "step %d of the main loop, before which one-bit was to come" % self.step
 

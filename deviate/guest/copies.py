@@ -45,9 +45,9 @@ def load_copy(name: str) -> ModuleType:
     return module
 
 
-def _import(name: str, *others: Any) -> Any:
+def _import(name: str, *arguments: Any) -> Any:
     """`__import__` of a copy: no other module of the process sees it."""
-    for part, here in HERE.items():
+    for part, replacement in HERE.items():
         if name == part or name.startswith(part + "."):
-            name = here + name[len(part) :]
-    return builtins.__import__(name, *others)
+            name = replacement + name[len(part) :]
+    return builtins.__import__(name, *arguments)

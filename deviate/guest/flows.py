@@ -140,24 +140,24 @@ def _makes_no_data(statement: ast.AST) -> bool:
 
 def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: bool) -> bool | None:
     """Follow the names that a statement binds through the later statements of its function."""
-    held = set(_bound_names(statement))
+    bound_names = set(_bound_names(statement))
     if as_data:
-        held = set() if _makes_no_data(statement) else held | set(_extended_containers(statement))
+        bound_names = set() if _makes_no_data(statement) else bound_names | set(_extended_containers(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
-        if not held or (node.lineno, node.col_offset) <= start:
+        if not bound_names or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
         for call in _calls_of(calls, names):
-            if any(held.intersection(_names_read(part)) for part in (_data_of(call) if as_data else [call])):
+            if any(bound_names.intersection(_names_read(part)) for part in (_data_of(call) if as_data else [call])):
                 return True
-        if held.intersection(_names_read(node)):
+        if bound_names.intersection(_names_read(node)):
             is_returned = is_returned or isinstance(node, ast.Return)
             if not as_data:
-                held.update(_bound_names(node))
+                bound_names.update(_bound_names(node))
             elif not _makes_no_data(node):
-                held.update((*_bound_names(node), *_extended_containers(node)))
+                bound_names.update((*_bound_names(node), *_extended_containers(node)))
     return None if is_returned else False
 
 

@@ -67,14 +67,14 @@ def _held_values(frame: FrameType) -> list[tuple[str, Any]]:
     code = frame.f_code
     if code.co_flags & names.IS_OPTIMIZED and not FRAME_READERS.isdisjoint(code.co_names):
         return []
-    held = names.variables(frame)
-    if len(held) > names.MOST_NAMES:
+    variables = names.variables(frame)
+    if len(variables) > names.MOST_NAMES:
         return []
-    attributes = names.attributes(held["self"]) if "self" in held else {}
+    attributes = names.attributes(variables["self"]) if "self" in variables else {}
     around = [
-        held,
+        variables,
         attributes,
-        *(value for value in held.values() if type(value) is dict and len(value) <= names.MOST_PARTS),
+        *(value for value in variables.values() if type(value) is dict and len(value) <= names.MOST_PARTS),
     ]
     items = [item for those in around for item in list(those.items())]
     return [(name, value) for name, value in items if isinstance(name, str) and _set_of(name)]

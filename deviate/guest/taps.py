@@ -70,7 +70,7 @@ def loop(number: int) -> Callable[[Iterable[V]], Iterable[V]]:
         return _itself
     try:
         if checkpoints is not None and checkpoints.read and not _recorder.has_stepped and _recorder.loops[number][2]:
-            return partial(_seen, checkpoints, Steps(number))
+            return partial(_show_main, checkpoints, Steps(number))
         return partial(compress, selectors=Steps(number))
     except Exception as error:
         _recorder.fault("loop %s" % number, error)
@@ -81,7 +81,7 @@ def _itself(iterable: Iterable[V]) -> Iterable[V]:
     return iterable
 
 
-def _seen(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
+def _show_main(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
     """Show what a main loop iterates. Our frame is gone before the first item is asked for."""
     try:
         watch.begin_main(iterable)

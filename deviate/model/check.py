@@ -113,7 +113,7 @@ class CheckFindings:
 
     @property
     def is_control_broken(self) -> bool:
-        outcomes = {it.outcome for it in self.controls}
+        outcomes = {control.outcome for control in self.controls}
         return "broken" in outcomes or (self.requires_control and "intact" not in outcomes)
 
     @property
@@ -123,12 +123,12 @@ class CheckFindings:
         What is shown to be wrong goes before what is not known: a broken control first, for no other word stands where
         runs that should be equal are not; worse next, for missing runs would not take it back.
         """
-        outcomes = {it.outcome for it in self.metrics} | {it.outcome for it in self.completions}
+        outcomes = {metric.outcome for metric in self.metrics} | {completion.outcome for completion in self.completions}
         if self.is_control_broken:
             return "control broken"
         if "worse" in outcomes:
             return "worse"
-        if not all(it.is_complete for it in self.records):
+        if not all(record.is_complete for record in self.records):
             return "incomplete"
         return "undecided" if "undecided" in outcomes else "passed"
 

@@ -58,7 +58,7 @@ class Profile:
     @property
     def total_s(self) -> float:
         """Self times of all kernels together."""
-        return sum(it.seconds for it in self.kernels)
+        return sum(kernel.seconds for kernel in self.kernels)
 
 
 @dataclass(frozen=True, slots=True)

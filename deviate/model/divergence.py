@@ -331,11 +331,13 @@ class DivergenceFindings:
         Where the program took another way there before any pass had begun, its phase is what a rung above found to be
         different: `program` would hide that it was the order, or the data.
         """
-        found = [it.difference for it in self.rungs if it.difference is not None]
-        if not found:
+        differences = [rung.difference for rung in self.rungs if rung.difference is not None]
+        if not differences:
             return None
-        last = found[-1]
+        last = differences[-1]
         if last.phase != "program":
             return last
-        above = [it.phase for it in found if it.step == last.step and it.phase in MADE]
+        above = [
+            difference.phase for difference in differences if difference.step == last.step and difference.phase in MADE
+        ]
         return replace(last, phase=above[-1]) if above else last

@@ -7,36 +7,36 @@ from functools import lru_cache
 from deviate.model.analysis import Direction, Role
 
 
-def listed(words: str) -> frozenset[str]:
+def split_words(words: str) -> frozenset[str]:
     """A set of words, written as a text with blanks."""
     return frozenset(words.split())
 
 
-HIGHER = listed(
+HIGHER = split_words(
     "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
     "iou miou dice bleu rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit "
     "hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins "
     "agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt"
 )
-LOWER = listed(
+LOWER = split_words(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals"
 )
-NEUTRAL = listed(
+NEUTRAL = split_words(
     "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin "
     "improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
-SHORT_TIMES = listed("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
-SPEEDS = listed("throughput speed fps sps ips mfu persec it/s persecond")
-RATES = listed("lr lrs learningrate")
-COUNTERS = listed(
+SHORT_TIMES = split_words("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
+SPEEDS = split_words("throughput speed fps sps ips mfu persec it/s persecond")
+RATES = split_words("lr lrs learningrate")
+COUNTERS = split_words(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
     "generation generations fold count counter num number total seen timestep timesteps update updates rank"
 )
-ESTIMATES = listed("eta remaining left estimated")
-MEMORY = listed("mem memory gb mb gib mib vram ram bytes")
+ESTIMATES = split_words("eta remaining left estimated")
+MEMORY = split_words("mem memory gb mb gib mib vram ram bytes")
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 
@@ -52,12 +52,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in WORD.findall(joined))
 
 
-def direction_of(found: Iterable[str]) -> Direction | None:
+def direction_of(name_words: Iterable[str]) -> Direction | None:
     """Whether more or less is better, by the last word that says so."""
-    listed_words = list(found)
+    listed_words = list(name_words)
     if {"neg", "negative"}.intersection(listed_words):
-        told = direction_of(word for word in listed_words if word not in {"neg", "negative"})
-        return "min" if told == "max" else None
+        direction = direction_of(word for word in listed_words if word not in {"neg", "negative"})
+        return "min" if direction == "max" else None
     for word in reversed(listed_words):
         if word in LOWER or word in SHORT_TIMES:
             return "min"
@@ -66,9 +66,9 @@ def direction_of(found: Iterable[str]) -> Direction | None:
     return None
 
 
-def role_of(found: Iterable[str]) -> Role | None:
+def role_of(name_words: Iterable[str]) -> Role | None:
     """What the words of a key make of its value; None when they do not tell."""
-    among = set(found)
+    among = set(name_words)
     if among & RATES:
         return "other"
     if among & QUALITY:

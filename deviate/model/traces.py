@@ -50,14 +50,14 @@ class Records(Sequence[TraceRecord]):
 
     def number_of_more(self, more: Mapping[str, object]) -> int:
         """What many records say, such as their module, is kept once."""
-        key = tuple(more.items()) if all(type(it) in SHARED for it in more.values()) else None
-        known = None if key is None else self._of_more.get(key)
-        if known is None:
-            known = len(self.mores)
+        key = tuple(more.items()) if all(type(value) in SHARED for value in more.values()) else None
+        number = None if key is None else self._of_more.get(key)
+        if number is None:
+            number = len(self.mores)
             self.mores.append(more)
             if key is not None:
-                self._of_more[key] = known
-        return known
+                self._of_more[key] = number
+        return number
 
     def add(self, step: int, main_step: int, head: int, ordinal: int, digest: int | None, more: int = 0) -> None:
         """One more record.
@@ -79,16 +79,16 @@ class Records(Sequence[TraceRecord]):
 
     def of_names(self, names: Container[tuple[str, str]]) -> "Records":
         """Those whose kind and name are among the names; their ordinals stay, for all of a name do."""
-        kept = [head[:2] in names for head in self.heads]
-        if all(kept):
+        is_chosen = [head[:2] in names for head in self.heads]
+        if all(is_chosen):
             return self
-        found = Records()
-        found.heads, found.mores = self.heads, self.mores
-        chosen = [kept[head] for head in self.head]
+        selection = Records()
+        selection.heads, selection.mores = self.heads, self.mores
+        chosen = [is_chosen[head] for head in self.head]
         for name in ("head", "more", "digests", "steps", "main_steps", "ordinals"):
             column = getattr(self, name)
-            setattr(found, name, array(column.typecode, compress(column, chosen)))
-        return found
+            setattr(selection, name, array(column.typecode, compress(column, chosen)))
+        return selection
 
     def __len__(self) -> int:
         return len(self.head)
@@ -132,9 +132,9 @@ def columns(records: Sequence[TraceRecord]) -> Records:
 
 
 def _columns(records: Iterable[TraceRecord]) -> Records:
-    found = Records()
-    for it in records:
-        head = found.number_of((it.kind, it.name, it.form, it.place))
-        main_step = NONE if it.main_step is None else it.main_step
-        found.add(it.step, main_step, head, it.ordinal, it.digest, found.number_of_more(it.more))
-    return found
+    columns = Records()
+    for record in records:
+        head = columns.number_of((record.kind, record.name, record.form, record.place))
+        main_step = NONE if record.main_step is None else record.main_step
+        columns.add(record.step, main_step, head, record.ordinal, record.digest, columns.number_of_more(record.more))
+    return columns

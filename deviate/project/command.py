@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import SAFE, redacted_words
+from deviate.base import SAFE, redact_words
 from deviate.errors import InputError
 
 CONFIG = "deviate.toml"
@@ -92,7 +92,7 @@ def refuse_unknown_programs(target: Target) -> None:
     for words in (target.command, *target.then):
         if "/" not in words[0] and shutil.which(words[0]) is None:
             raise InputError(
-                f"there is no program {words[0]!r} on PATH for {shlex.join(redacted_words(words))}",
+                f"there is no program {words[0]!r} on PATH for {shlex.join(redact_words(words))}",
                 "check the command, and what is installed",
             )
 

@@ -175,8 +175,8 @@ def _change(piece: Piece, was: MetricConfig, section: MetricConfig) -> None:
     document = tomlkit.parse(piece.text)
     metrics = cast("MutableMapping[str, MutableMapping[str, object]]", document["metrics"])
     table, old, new = metrics[was.name], _values(was), _values(section)
-    for gone in old.keys() - new.keys():
-        table.pop(gone, None)
+    for dropped_key in old.keys() - new.keys():
+        table.pop(dropped_key, None)
     for name, value in new.items():
         if old.get(name) != value:
             table[name] = item(value)
@@ -192,13 +192,13 @@ def _change(piece: Piece, was: MetricConfig, section: MetricConfig) -> None:
 
 def _comment_out(piece: Piece, name: str, note: str) -> None:
     if piece.key == ("metrics", name):
-        left, text = "", piece.text
+        rest, text = "", piece.text
     else:
         document, table = tomlkit.parse(piece.text), tomlkit.document()
         metrics = cast("MutableMapping[str, Table]", document["metrics"])
         table["metrics"] = {name: metrics.pop(name).unwrap()}
-        left, text = tomlkit.dumps(document), tomlkit.dumps(table)
-    piece.text, piece.gap = left, comment(note) + comment_out(text) + piece.gap
+        rest, text = tomlkit.dumps(document), tomlkit.dumps(table)
+    piece.text, piece.gap = rest, comment(note) + comment_out(text) + piece.gap
 
 
 def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:

@@ -5,7 +5,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from deviate.analysis import Statements, normalised, read_statements
+from deviate.analysis import Statements, normalise, read_statements
 from deviate.model import Analysis, Metric, Place, Rejected
 from deviate.project.config import MetricConfig
 
@@ -56,7 +56,7 @@ def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset
 
 
 def _key(section: MetricConfig) -> str:
-    return normalised(section.expression or "")
+    return normalise(section.expression or "")
 
 
 class _Relocator:
@@ -83,9 +83,9 @@ class _Relocator:
         where = section.where
         if where is None or section.expression is None:
             return where
-        wanted, statements = normalised(section.expression), self._of(where.file)
+        wanted, statements = normalise(section.expression), self._of(where.file)
         values: list[Metric | Rejected] = [*self.analysis.metrics, *self.analysis.rejected]
-        reported = [item.line for item in values if item.file == where.file and normalised(item.expression) == wanted]
+        reported = [item.line for item in values if item.file == where.file and normalise(item.expression) == wanted]
         evaluated = statements.lines_with(section.expression)
         text = self.remembered.get(where)
         if text is None:
@@ -93,9 +93,11 @@ class _Relocator:
             if at_place:
                 return Place(where.file, at_place[0])
         lines = dict.fromkeys([*reported, *evaluated] if text else reported or evaluated)
-        left = [line for line in lines if Place(where.file, line) not in occupied]
+        free_lines = [line for line in lines if Place(where.file, line) not in occupied]
         line = (
-            _nearest(where.line, left) if text is None else self._rewritten(text, section.expression, left, statements)
+            _nearest(where.line, free_lines)
+            if text is None
+            else self._rewritten(text, section.expression, free_lines, statements)
         )
         return where if line is None else Place(where.file, line)
 
@@ -105,10 +107,10 @@ class _Relocator:
         It stands in the same function, was not there before, and says much the same around the expression.
         """
         remembered_texts = set(self.remembered.values())
-        said = {line: statements.text_at(line) or "" for line in lines}
+        texts = {line: statements.text_at(line) or "" for line in lines}
         alike = {
             line: _likeness(text.replace(expression, ""), now.replace(expression, ""))
-            for line, now in said.items()
+            for line, now in texts.items()
             if now not in remembered_texts and _scope(now) == _scope(text)
         }
         ranked = sorted(alike, key=lambda line: -alike[line])

@@ -82,19 +82,19 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
         if isinstance(match.outcome, InputError) and not match.is_gone:
             raise match.outcome
     present = [match for match in matches if isinstance(match.outcome, Metric)]
-    gone = [match for match in matches if match not in present]
-    unlisted_metrics, left = split_unlisted(analysis, config, matches)
+    gone_matches = [match for match in matches if match not in present]
+    unlisted_metrics, left_out = split_unlisted(analysis, config, matches)
     new = new_entries(unlisted_metrics, [match.section.name for match in present])
     is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
     entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
-    dropped = {match.written.name: GONE for match in gone}
+    dropped = {match.written.name: GONE for match in gone_matches}
     write_listed(ListedMetrics(analysis, entries, dropped, offered, config.main_loop is not None), path)
     return Saved(
         added=() if is_by_hand or not config.metrics else _names(new),
         moved=tuple(match.section.name for match in present if match.has_moved),
-        gone=tuple(match.written.name for match in gone),
-        left=tuple(metric.name for metric in left),
+        gone=tuple(match.written.name for match in gone_matches),
+        left=tuple(metric.name for metric in left_out),
         offered=_names(new) if is_by_hand else (),
     )
 
@@ -106,8 +106,10 @@ def split_unlisted(
     listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
     not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
     remembered = places_now(analysis, config.statements)
-    left = [metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))]
-    return tuple(metric for metric in not_listed if metric not in left), tuple(left)
+    left_out = [
+        metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))
+    ]
+    return tuple(metric for metric in not_listed if metric not in left_out), tuple(left_out)
 
 
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:

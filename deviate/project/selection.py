@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from deviate.analysis import normalised
+from deviate.analysis import normalise
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.project.config import Config, MetricConfig
@@ -261,7 +261,7 @@ def _fits(metric: Metric, section: MetricConfig) -> bool:
 def _is_at(item: Metric | Rejected, section: MetricConfig) -> bool:
     if section.where is not None and (item.file, item.line) != (section.where.file, section.where.line):
         return False
-    return section.expression is None or normalised(item.expression) == normalised(section.expression)
+    return section.expression is None or normalise(item.expression) == normalise(section.expression)
 
 
 def _ambiguous(section: MetricConfig, candidates: Sequence[Metric]) -> AmbiguousError:

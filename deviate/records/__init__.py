@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from deviate.records.attempts import STALE_S as STALE_S
     from deviate.records.attempts import Claim as Claim
     from deviate.records.attempts import Result as Result
-    from deviate.records.attempts import continued as continued
+    from deviate.records.attempts import collect_continued as collect_continued
     from deviate.records.attempts import damaged_files as damaged_files
     from deviate.records.attempts import read_claim as read_claim
     from deviate.records.attempts import read_intact_result as read_intact_result
     from deviate.records.attempts import read_result as read_result
     from deviate.records.attempts import write_claim as write_claim
     from deviate.records.attempts import write_result as write_result
-    from deviate.records.captured import captured as captured
+    from deviate.records.captured import collect_captured as collect_captured
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deviate.records.events import UNKNOWN_MAIN as UNKNOWN_MAIN
     from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.events import read_events as read_events
-    from deviate.records.files import locked as locked
+    from deviate.records.files import lock_folder as lock_folder
     from deviate.records.flags import WARNS as WARNS
     from deviate.records.imported import experiment_of as experiment_of
     from deviate.records.imported import write_imported as write_imported

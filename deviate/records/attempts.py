@@ -138,13 +138,13 @@ def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
     Args:
         result: that of the attempt. The attempts whose work copy it took over are looked at as well.
     """
-    damaged_names = _damaged(attempt, result)
-    for part in continued(attempt)[:-1]:
+    damaged_names = _find_damaged(attempt, result)
+    for part in collect_continued(attempt)[:-1]:
         try:
             before = read_result(part)
         except RecordError:
             before = None
-        damaged = (result_file(part).name,) if before is None else _damaged(part, before)
+        damaged = (result_file(part).name,) if before is None else _find_damaged(part, before)
         damaged_names += [f"{part.name}/{name}" for name in damaged]
     return tuple(damaged_names)
 
@@ -153,11 +153,11 @@ def is_verifiable(attempt: Path, result: Result) -> bool:
     """Whether there are digests of all that the attempt recorded: older versions of deviate made none."""
     if result.files is None:
         return False
-    parts = [read_result(part) for part in continued(attempt)[:-1]]
+    parts = [read_result(part) for part in collect_continued(attempt)[:-1]]
     return all(part is not None and part.files is not None for part in parts)
 
 
-def _damaged(attempt: Path, result: Result) -> list[str]:
+def _find_damaged(attempt: Path, result: Result) -> list[str]:
     if result.files is None:
         return [name for name, size in result.events if _size(attempt / name) < size]
     damaged = []
@@ -191,7 +191,7 @@ def _known_digest(path: Path, size: int, *facts: int) -> str:  # noqa: ARG001  (
     return file_digest(path, size)
 
 
-def continued(attempt: Path) -> tuple[Path, ...]:
+def collect_continued(attempt: Path) -> tuple[Path, ...]:
     """An attempt after those whose files it took over, the first one first: together they are one run.
 
     Steps count on from one to the next, so a step that was cut off and is repeated counts twice.

@@ -6,7 +6,7 @@ from deviate.errors import RecordError
 from deviate.model import Artifact, Captured, CapturedSet, Experiment, Run
 from deviate.records.captured_sets import Frame, build
 from deviate.records.captured_weights import weights_at
-from deviate.records.stored_arrays import Stored, stored
+from deviate.records.stored_arrays import Stored, open_shares
 
 ALL_BYTES = 1 << 32
 """What the last evaluations of all sets may take in memory; of those beyond it the predicted classes alone are read."""
@@ -18,7 +18,7 @@ Moments = dict[int | None, dict[int, list[Artifact]]]
 """Of one set: files by moment (a step of the main loop, None for the last evaluation) and replicate."""
 
 
-def captured(experiment: Experiment) -> Captured:
+def collect_captured(experiment: Experiment) -> Captured:
     """Everything that the completed runs of an experiment kept, in a form that can be measured.
 
     A file that is damaged or gone is a reason among others, and so is a set that cannot be aligned; neither ends it.
@@ -32,18 +32,18 @@ def captured(experiment: Experiment) -> Captured:
         if not final:
             reasons.append(f"Set {name} is left out: its last evaluation found no room, and what is kept is earlier.")
             continue
-        last = _opened(final, reasons)
+        last = _open_files(final, reasons)
         if not last:
             continue
-        left = ALL_BYTES - sum(one.outputs.nbytes for one in sets if one.outputs is not None)
-        frame = build(name, None, last, n_runs=len(runs), reference=None, left=left)
+        remaining_bytes = ALL_BYTES - sum(one.outputs.nbytes for one in sets if one.outputs is not None)
+        frame = build(name, None, last, n_runs=len(runs), reference=None, max_bytes=remaining_bytes)
         if isinstance(frame, str):
             reasons.append(f"Set {name} is left out: {frame}.")
             continue
-        sets.append(frame.found)
+        sets.append(frame.captured_set)
         by_step += _steps(name, moments, frame, reasons)
     weights, weight_steps = weights_at(runs, reasons)
-    reasons += _refused(experiment.runs)
+    reasons += _list_refusals(experiment.runs)
     return Captured(tuple(sets), tuple(by_step), weights, weight_steps, tuple(dict.fromkeys(reasons)))
 
 
@@ -57,7 +57,7 @@ def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence
     return {replicate: its for replicate, its in files.items() if replicate not in full}
 
 
-def _refused(runs: Sequence[Run]) -> list[str]:
+def _list_refusals(runs: Sequence[Run]) -> list[str]:
     """What the guest could not keep, with the runs that say so."""
     replicates_by_reason: dict[str, list[int]] = {}
     for run in runs:
@@ -73,25 +73,25 @@ def _replicates(those: Sequence[int]) -> str:
 def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
     """Sets by name, in the order in which they came first in the first run that has them; files that are there."""
     sets: dict[str, Moments] = {}
-    gone: set[int] = set()
+    lost_replicates: set[int] = set()
     for run in runs:
         for name, moments in _moments(run).items():
             for step, shares in moments.items():
                 if all(share.path.is_file() for share in shares):
                     sets.setdefault(name, {}).setdefault(step, {})[run.replicate] = shares
                 else:
-                    gone.add(run.replicate)
-    if gone:
-        reasons.append(f"Files with captured outputs of {_replicates(sorted(gone))} are not there any more.")
+                    lost_replicates.add(run.replicate)
+    if lost_replicates:
+        reasons.append(f"Files with captured outputs of {_replicates(sorted(lost_replicates))} are not there any more.")
     return {name: moments for name, moments in sets.items() if None in moments}
 
 
-def _opened(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict[int, Stored]:
+def _open_files(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict[int, Stored]:
     """The files of one moment that can be read."""
     opened = {}
     for replicate, shares in files.items():
         try:
-            opened[replicate] = stored(shares)
+            opened[replicate] = open_shares(shares)
         except RecordError as error:
             reasons.append(f"Run {replicate}: {error.message}.")
     return opened
@@ -131,7 +131,7 @@ def _shares(files: Sequence[Artifact]) -> list[Artifact]:
 
 def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> list[CapturedSet]:
     """The set at steps that all runs have, in the order of examples of its last evaluation."""
-    replicates = frame.found.replicates
+    replicates = frame.captured_set.replicates
     all_steps = [step for step in moments if step is not None]
     steps = sorted(step for step in all_steps if all(replicate in moments[step] for replicate in replicates))
     most_kept = max(sum(replicate in moments[step] for step in all_steps) for replicate in replicates)
@@ -148,12 +148,12 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
         steps = [steps[index] for index in chosen]
     sets = []
     for step in steps:
-        files = _opened({replicate: moments[step][replicate] for replicate in replicates}, reasons)
+        files = _open_files({replicate: moments[step][replicate] for replicate in replicates}, reasons)
         if len(files) < len(replicates):
             continue
         built = build(name, step, files, n_runs=len(replicates), reference=frame)
         if isinstance(built, str):
             reasons.append(f"Set {name} at step {step} is left out: {built}.")
         else:
-            sets.append(built.found)
+            sets.append(built.captured_set)
     return sets

@@ -25,7 +25,7 @@ class Frame:
         is_right: which rows have a class, where one example has several; None for all.
     """
 
-    found: CapturedSet
+    captured_set: CapturedSet
     form: Form
     examples: Examples
     rows: npt.NDArray[np.intp]
@@ -33,7 +33,7 @@ class Frame:
 
     @property
     def n_bytes(self) -> int:
-        return sum(array.nbytes for array in (self.found.outputs, self.found.labels) if array is not None)
+        return sum(array.nbytes for array in (self.captured_set.outputs, self.captured_set.labels) if array is not None)
 
 
 def build(
@@ -43,14 +43,14 @@ def build(
     *,
     n_runs: int,
     reference: Frame | None,
-    left: int = MOST_BYTES,
+    max_bytes: int = MOST_BYTES,
 ) -> Frame | str:
     """The set with all runs that can be read, or why there is none.
 
     Args:
         files: by replicate. n_runs: how many runs could have kept it.
         reference: the same set at its last moment, whose examples, form and order are to be kept.
-        left: bytes that outputs may take, in memory.
+        max_bytes: of outputs, in memory.
     """
     replicates, notes = sorted(files), [note for file in files.values() for note in file.notes]
     try:
@@ -70,11 +70,11 @@ def build(
     if isinstance(form, str):
         return form
     truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
-    stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), left)
+    stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), max_bytes)
     if isinstance(stacked, str):
         return stacked
     if numbers is not None:
-        stacked = _renumbered(stacked, numbers)
+        stacked = _renumber(stacked, numbers)
     outputs, labels, kind = stacked.outputs, stacked.labels, stacked.kind
     positions = np.repeat(rows, form.n_parts)
     true, fit_notes = _fitting(truth, form, len(positions))
@@ -160,7 +160,7 @@ def _truth(
     return truths[0], numbers, [note]
 
 
-def _renumbered(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
+def _renumber(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
     """The same with the classes of each run under other numbers."""
     outputs, labels = stacked.outputs, stacked.labels
     if outputs is not None:

@@ -67,9 +67,9 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
         return None
     first = next(iter(shapes.values()))
     names = [name for name, shape in first.items() if all(its.get(name) == shape for its in shapes.values())]
-    left = sorted(set().union(*shapes.values()) - set(names))
-    if left:
-        reasons.append(f"Weights that not all runs have in one shape are left out: {_some(left)}.")
+    left_out = sorted(set().union(*shapes.values()) - set(names))
+    if left_out:
+        reasons.append(f"Weights that not all runs have in one shape are left out: {_some(left_out)}.")
     if not names:
         return None
     return CapturedWeights(step, tuple(shapes), Layers([files[replicate].path for replicate in shapes], names))

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base import redacted
+from deviate.base import redact
 from deviate.model import InjectedCode, Revision
 from deviate.records.schema import Commit
 
@@ -15,7 +15,7 @@ MOST_FILES = 200
 ORIGINALS, TREE, DIFF = "originals", "tree", "git.diff"
 
 
-def injected(snapshot: Path) -> tuple[InjectedCode, ...]:
+def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     """The changed lines of every instrumented file, by name; a file that is known by several names once.
 
     Taps keep every line in its place, so that lines are compared one by one. A file that cannot be read is left out:
@@ -72,7 +72,7 @@ def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
         n_lines += 1
         n_characters += len(old) + len(new)
         if n_characters <= MOST_CHARACTERS:
-            hunks += [f"@@ {number} @@", f"-{redacted(old)}", f"+{redacted(new)}"]
+            hunks += [f"@@ {number} @@", f"-{redact(old)}", f"+{redact(new)}"]
     return InjectedCode(
         file=name,
         n_lines=n_lines,
@@ -93,4 +93,4 @@ def _beginning(path: Path) -> tuple[str, bool]:
     is_cut = len(data) > MOST_CHARACTERS
     if is_cut:
         data = data[: data.rfind(b"\n", 0, MOST_CHARACTERS) + 1]
-    return redacted(data.decode("utf-8", errors="replace")), is_cut
+    return redact(data.decode("utf-8", errors="replace")), is_cut

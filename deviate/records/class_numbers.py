@@ -26,7 +26,7 @@ def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, 
     [[0, 1, 2], [1, 2, 0]]
     """
     first = np.asarray(truths[0]).reshape(-1)
-    found = []
+    numbers_of_runs = []
     for truth in truths:
         classes = np.asarray(truth).reshape(-1)
         if (
@@ -44,5 +44,5 @@ def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, 
         numbers = np.full(n_classes, -1, dtype=np.intp)
         numbers[pairs[:, 0]] = pairs[:, 1]
         numbers[numbers < 0] = np.setdiff1d(np.arange(n_classes), pairs[:, 1])
-        found.append(numbers)
-    return tuple(found)
+        numbers_of_runs.append(numbers)
+    return tuple(numbers_of_runs)

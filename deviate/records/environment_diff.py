@@ -42,7 +42,7 @@ def differences(runs: Sequence[Run]) -> list[str]:
     that does not tell a fact, because it failed before, differs from none.
     """
     counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
-    declared = _declared(run.controls for run in counted)
+    declared = _declared_factors(run.controls for run in counted)
     disagreements = _disagreements({run.replicate: run.environment for run in counted}, declared)
     warnings = [f"the runs differ in {fact} ({_levels_text(levels)}): {CURE}" for fact, levels in disagreements.items()]
     packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
@@ -76,11 +76,11 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
         everywhere[f"{spec.variant} {spec.replicate}"] = facts
         if PACKAGES in facts:
             packages[f"{spec.variant} {spec.replicate}"] = packages_of(attempt)
-    declared = _declared(level for levels in controls.values() for level in levels)
+    declared = _declared_factors(level for levels in controls.values() for level in levels)
     misfits = [f"{fact} ({_levels_text(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
     misfits += _of_packages(packages)
-    for variant, told in variants.items():
-        disagreements = _disagreements(dict(sorted(told.items())), _declared(controls[variant]))
+    for variant, facts_of_runs in variants.items():
+        disagreements = _disagreements(dict(sorted(facts_of_runs.items())), _declared_factors(controls[variant]))
         misfits += [f"{fact} in {variant} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
     return tuple(misfits)
 
@@ -111,7 +111,7 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
             changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
     of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
     texts = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
-    return (*texts, *_shortened(of_packages))
+    return (*texts, *_shorten(of_packages))
 
 
 ABSENT = "absent"
@@ -132,7 +132,7 @@ def _counting_attempts(experiment: Path) -> list[Path]:
     ]
 
 
-def _declared(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+def _declared_factors(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The factors that are held at several levels."""
     names = list(controls)
     factors = {factor for levels in names for factor in levels}
@@ -148,14 +148,18 @@ def _tells(fact: str, facts: Mapping[str, str]) -> bool:
     return fact in facts
 
 
-def _disagreements(told: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()) -> dict[str, Levels[Who]]:
+def _disagreements(
+    facts_of_runs: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()
+) -> dict[str, Levels[Who]]:
     """Facts that are not the same wherever they are told; those that name a declared factor may differ."""
     disagreements: dict[str, Levels[Who]] = {}
-    for fact in sorted({fact for facts in told.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold):
+    for fact in sorted(
+        {fact for facts in facts_of_runs.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold
+    ):
         if any(factor in fact.casefold() for factor in declared):
             continue
         levels: Levels[Who] = {}
-        for who, facts in told.items():
+        for who, facts in facts_of_runs.items():
             if _tells(fact, facts):
                 levels.setdefault(facts.get(fact, ABSENT), []).append(who)
         if len(levels) > 1:
@@ -169,12 +173,10 @@ def _of_packages(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
         who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in facts.items()
     }
     disagreements = _disagreements(everywhere)
-    return _shortened(
-        [f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()]
-    )
+    return _shorten([f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()])
 
 
-def _shortened(texts: Sequence[str]) -> list[str]:
+def _shorten(texts: Sequence[str]) -> list[str]:
     """A handful of packages, and how many there are, in one phrase; none for none."""
     if not texts:
         return []
@@ -184,10 +186,10 @@ def _shortened(texts: Sequence[str]) -> list[str]:
 
 def _levels_text(levels: Levels[Who]) -> str:
     """`2.1 in replicate 0–4; 2.2 in replicate 5`, or in runs called by variant and replicate."""
-    return "; ".join(f"{value} in {_named(those)}" for value, those in levels.items())
+    return "; ".join(f"{value} in {_name_runs(those)}" for value, those in levels.items())
 
 
-def _named(those: Sequence[Who]) -> str:
+def _name_runs(those: Sequence[Who]) -> str:
     numbers = [who for who in those if isinstance(who, int)]
     if not numbers:
         names = [str(who) for who in those]

@@ -175,8 +175,8 @@ def _flip(event: eventlog.Flip, log: ProcessLog) -> None:
 
 def _phrase(event: eventlog.Operation | eventlog.Uncontrolled) -> str:
     """What happened and where; a library's own doing has no place in the project."""
-    what, file, line = event
-    return f"{what} ({file}:{int(line)})" if file else str(what)
+    name, file, line = event
+    return f"{name} ({file}:{int(line)})" if file else str(name)
 
 
 def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:

@@ -113,7 +113,7 @@ def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, *, waits: bool) -> Iterator[None]:
+def lock_folder(folder: Path, *, waits: bool) -> Iterator[None]:
     """Be the only one that changes what a folder holds; it is made where there is none.
 
     The system gives the lock back when its holder dies. Not every file system can lock, and then nobody is kept out.

@@ -18,13 +18,13 @@ from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, 
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
-from deviate.records.files import locked, write_record
+from deviate.records.files import lock_folder, write_record
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import create_experiment, new_experiment_folder, place_of
-from deviate.records.read import judged
+from deviate.records.read import judge_run
 from deviate.records.schema import ManifestFile
 from deviate.records.specs import run_id, spec_hash, write_spec
 
@@ -52,7 +52,7 @@ def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
         command=plan.command,
         n_planned=plan.n_runs,
         metrics=metrics,
-        runs=tuple(judged(_run(plan, whole, replicate), metrics) for replicate in range(plan.n_runs)),
+        runs=tuple(judge_run(_run(plan, whole, replicate), metrics) for replicate in range(plan.n_runs)),
         created=plan.created,
         sources_hash=plan.sources_hash,
         root=str(plan.root),
@@ -78,7 +78,7 @@ def write_imported(folder: Path, imported: Imported, name: str) -> Path:
     whole = _in_order(imported)
     place = place_of(folder, name)
     plan = dataclasses.replace(_plan(whole, name), created=time.time())
-    with locked(place, waits=False):
+    with lock_folder(place, waits=False):
         new_experiment_folder(folder, name)
         try:
             shutil.rmtree(runs_folder(place), ignore_errors=True)

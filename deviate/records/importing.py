@@ -45,7 +45,7 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
         raise InputError(f"{again} is given more than once", "name each file once")
     read = [_read_path(path, form) for path in paths]
     experiments = (
-        [_joined([experiment for (experiment,) in read])]
+        [_join_runs([experiment for (experiment,) in read])]
         if _are_parts(read)
         else [experiment for these in read for experiment in these]
     )
@@ -86,14 +86,17 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
         return IMPORTERS[form].read(path)
     chosen = _claiming(path)
     if chosen is not None:
-        left = _of_other_formats(path, chosen) if path.is_dir() else ()
+        ignored_notes = _of_other_formats(path, chosen) if path.is_dir() else ()
         return tuple(
-            dataclasses.replace(experiment, notes=(*experiment.notes, *left)) for experiment in chosen.read(path)
+            dataclasses.replace(experiment, notes=(*experiment.notes, *ignored_notes))
+            for experiment in chosen.read(path)
         )
     if path.is_dir():
         read = [each.read(file) for file in _within(path) if (each := _claiming(file)) is not None]
         if _are_parts(read):
-            return (dataclasses.replace(_joined([experiments for (experiments,) in read]), name=path.absolute().name),)
+            return (
+                dataclasses.replace(_join_runs([experiments for (experiments,) in read]), name=path.absolute().name),
+            )
         if read:
             return tuple(experiment for experiments in read for experiment in experiments)
     formats = "".join(f"\n  {importer.name}: {importer.description}" for importer in IMPORTERS.values())
@@ -130,7 +133,7 @@ def _within(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MOST_FILES]
 
 
-def _joined(parts: Sequence[Imported]) -> Imported:
+def _join_runs(parts: Sequence[Imported]) -> Imported:
     """Files of one run each as one experiment, in the order in which they were given."""
     labels = _labels(parts)
     runs = tuple(
@@ -165,7 +168,7 @@ def _common_name(parts: Sequence[Imported]) -> str:
     paths = [part.sources[0].absolute() for part in parts]
     letters = zip(*{path.stem for path in paths}, strict=False)
     common = NUMBERS.sub(
-        "", "".join(it[0] for it in itertools.takewhile(lambda letters: len(set(letters)) == 1, letters))
+        "", "".join(column[0] for column in itertools.takewhile(lambda letters: len(set(letters)) == 1, letters))
     )
     folder = Path(os.path.commonpath([path.parent for path in paths]))
     names = [common if len(common) > 1 else "", folder.name, folder.parent.name]

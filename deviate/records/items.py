@@ -3,9 +3,9 @@
 import re
 
 from deviate.model import Direction, Role
-from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, listed, role_of, words
+from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, role_of, split_words, words
 
-CONTAINERS = listed(
+CONTAINERS = split_words(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "
     "value values v loss losses output outputs report data item items history"
 )
@@ -26,8 +26,8 @@ def item_name(owner: str, label: str) -> str:
         if parts[-1] in TELLING and role_of(words(label_words)) is None:
             break
         parts.pop()
-    said = label_words.split("_")
-    return "_".join([*[part for part in parts if part not in said], label_words])
+    label_parts = label_words.split("_")
+    return "_".join([*[part for part in parts if part not in label_parts], label_words])
 
 
 def item_role(label: str, owner: Role) -> Role:

@@ -43,24 +43,24 @@ class Catalog:
         return self._names[source]
 
     def _find(self, source: Source) -> str | None:
-        metrics = [metric for metric in self._known() if _is_of(metric, source)]
+        metrics = [metric for metric in self._iterate_metrics() if _is_of(metric, source)]
         fitting = [metric for metric in metrics if self._fits(metric, source, is_only=len(metrics) == 1)]
         if fitting:
-            chosen = self._chosen(_nearest(fitting))
+            chosen = self._find_selected(_nearest(fitting))
             return chosen.name if chosen else None
         label, item = self._parts(source)
         whole = dataclasses.replace(source, label=label)
         holding = [metric for metric in metrics if item and self._fits(metric, whole, is_only=len(metrics) == 1)]
         if holding:
             holder = _nearest(holding)
-            chosen = self._chosen(holder)
+            chosen = self._find_selected(holder)
             return self._item(chosen, source, item if holder.label == label else f"{label}_{item}") if chosen else None
         selected = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
         if source.site is not None and not selected:
             return None
         return self._add(source, selected[0] if selected else None)
 
-    def _chosen(self, metric: Metric) -> SelectedMetric | None:
+    def _find_selected(self, metric: Metric) -> SelectedMetric | None:
         return next((selected for selected in self.selection.metrics if _same(selected.metric, metric)), None)
 
     def _parts(self, source: Source) -> tuple[str | None, str]:
@@ -72,10 +72,12 @@ class Catalog:
         label, _, item = source.label.partition(JOINT)
         return label, item
 
-    def _known(self) -> Iterator[Metric]:
+    def _iterate_metrics(self) -> Iterator[Metric]:
         selected = [selected.metric for selected in self.selection.metrics]
         yield from selected
-        yield from (it for it in self.manifest.metrics if not any(_same(it, metric) for metric in selected))
+        yield from (
+            further for further in self.manifest.metrics if not any(_same(further, metric) for metric in selected)
+        )
 
     def _fits(self, metric: Metric, source: Source, *, is_only: bool) -> bool:
         if source.site is not None:
@@ -89,7 +91,7 @@ class Catalog:
 
     def _tells_labels(self, source: Source) -> bool:
         """Whether a metric of the site has a label: else its texts are keys that only the runs know."""
-        return any(metric.label is not None for metric in self._known() if metric.site == source.site)
+        return any(metric.label is not None for metric in self._iterate_metrics() if metric.site == source.site)
 
     def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
         """The metric of an item, one for all the ways that lead to the metric that holds it."""
@@ -146,7 +148,7 @@ class Catalog:
         names_used = {selected.name for selected in self.metrics}
         numbered = (f"{names[-1]} #{index}" for index in itertools.count(2))
         name = next(candidate for candidate in itertools.chain(names, numbered) if candidate not in names_used)
-        metrics = itertools.chain(self._known(), (selected.metric for selected in self.added))
+        metrics = itertools.chain(self._iterate_metrics(), (selected.metric for selected in self.added))
         number = 1 + max((metric.id for metric in metrics), default=-1)
         metric = dataclasses.replace(metric, id=number, name=name)
         self.added.append(SelectedMetric(name, metric, metric.role, metric.direction))
@@ -171,7 +173,7 @@ def measure(
     """
     delays = _delays(logs, attempts or [0] * len(logs))
     counted = {
-        name: _joined([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
+        name: _join_processes([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
         for name, parts in _by_metric(logs).items()
     }
     return series_of({name: (log.steps, log.values, log.times) for name, log in counted.items()}, folder)
@@ -192,9 +194,14 @@ def process_warnings(
     warnings = []
     for name, parts in _by_metric(logs).items():
         counted = _pick_ranks(parts)
-        busy = [(log, points) for log, points in parts if name in qualities and all(log is not it for it, _ in counted)]
+        busy = [
+            (log, points)
+            for log, points in parts
+            if name in qualities and all(log is not counted_log for counted_log, _ in counted)
+        ]
         n_rivals = sum(
-            any(log.rank == it.rank and points.values != its.values for it, its in counted) for log, points in busy
+            any(log.rank == counted_log.rank and points.values != its.values for counted_log, its in counted)
+            for log, points in busy
         )
         n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
         if n_rivals:
@@ -244,7 +251,7 @@ def _pick_ranks(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[Proces
     return sorted(counted, key=lambda part: part[0].started)
 
 
-def _joined(parts: Sequence[tuple[Points, float]]) -> Points:
+def _join_processes(parts: Sequence[tuple[Points, float]]) -> Points:
     """One process after another, each with its delay: steps that begin again go on where the last process ended."""
     if len(parts) == 1 and not parts[0][1]:
         return parts[0][0]

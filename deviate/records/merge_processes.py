@@ -28,7 +28,7 @@ def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
 
 def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
     """What any process told, each once."""
-    return tuple(dict.fromkeys(fact for log in _started(logs) for fact in facts(log)))
+    return tuple(dict.fromkeys(fact for log in _sort_by_start(logs) for fact in facts(log)))
 
 
 def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
@@ -41,7 +41,7 @@ def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequ
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
 
 
-def _started(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
+def _sort_by_start(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
     """In the order in which they were started: processes that start at once race to their first event."""
     return sorted(logs, key=lambda log: log.pid)
 

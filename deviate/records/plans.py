@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.records.files import locked, read_record, reading, to_builtins, write_record
+from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 from deviate.records.schema import ExperimentFile, SettingsEntry, VariantEntry
@@ -96,7 +96,7 @@ def create_experiment(folder: Path, plan: Plan) -> None:
 
 def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     """Give fields of the plan new values, and keep what changed; gives the new plan."""
-    with locked(folder, waits=True):
+    with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
         before, after = to_builtins(_to_file(plan)), to_builtins(_to_file(new))
@@ -114,7 +114,7 @@ def tell_reported(folder: Path, *, time: float, is_comparison: bool, compared: S
     Args:
         compared: what was shown of this experiment as the baseline; the latest comparison with a candidate stands.
     """
-    with locked(folder, waits=True):
+    with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = plan
         if not any(report.n_runs == plan.n_runs and report.is_comparison >= is_comparison for report in plan.reported):

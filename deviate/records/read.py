@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -25,13 +25,13 @@ from deviate.model import (
 from deviate.records.attempts import (
     STALE_S,
     Result,
-    continued,
+    collect_continued,
     damaged_files,
     is_verifiable,
     read_claim,
     read_result,
 )
-from deviate.records.changes import injected, revision
+from deviate.records.changes import list_injected, revision
 from deviate.records.environment import facts_of, missing_facts
 from deviate.records.environment_diff import differences
 from deviate.records.events import read_events
@@ -96,7 +96,7 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
     ]
     metrics = _that_stand(catalog, [run for _, runs, _ in read for run in runs])
     snapshot = snapshot_folder(folder)
-    frozen = revision(snapshot, manifest.git), injected(snapshot)
+    frozen = revision(snapshot, manifest.git), list_injected(snapshot)
     ladder = _ladder(plan)
     return tuple(
         _experiment(
@@ -163,7 +163,7 @@ def _experiment(
     return Experiment(
         name=plan.name,
         variant=variant.name,
-        command=redacted_words(plan.command),
+        command=redact_words(plan.command),
         n_planned=variant.n_runs,
         metrics=metrics,
         runs=tuple(sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
@@ -184,7 +184,7 @@ def _experiment(
         tasks=plan.tasks,
         revision=frozen[0],
         injected=frozen[1],
-        flags=redacted_words(tuple(flags_of(plan, variant))),
+        flags=redact_words(tuple(flags_of(plan, variant))),
         streams=plan.streams,
         scores=plan.scores,
         past_comparisons=plan.past_comparisons,
@@ -280,7 +280,7 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
     if candidate.damaged:
         return _damaged_run(candidate)
     spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
-    chain = continued(attempt)
+    chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
@@ -379,10 +379,10 @@ def _as_reported(run: Run, plan: Plan, catalog: Catalog) -> Run:
             for name, series in run.series.items()
         }
         run = dataclasses.replace(run, series=series)
-    return judged(run, catalog.metrics)
+    return judge_run(run, catalog.metrics)
 
 
-def judged(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
+def judge_run(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
     """A run that completed with a quality metric at NaN or infinity has diverged; one may have reported nothing."""
     if run.status != "completed":
         return run
@@ -411,8 +411,12 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
 
 
 def _missing(files: Sequence[Artifact]) -> list[str]:
-    gone = sum(not artifact.path.is_file() for artifact in files)
-    return [f"{gone} of {len(files)} files with captured outputs or weights are not there any more"] if gone else []
+    n_missing = sum(not artifact.path.is_file() for artifact in files)
+    return (
+        [f"{n_missing} of {len(files)} files with captured outputs or weights are not there any more"]
+        if n_missing
+        else []
+    )
 
 
 def stderr_tail(path: Path) -> tuple[str, ...]:

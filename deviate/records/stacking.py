@@ -35,9 +35,9 @@ def stack(
     orders: Sequence[Order],
     form: Form,
     n_examples: int,
-    left: int = MOST_BYTES,
+    max_bytes: int = MOST_BYTES,
 ) -> Stacked | str:
-    """The outputs of all runs, or why they do not go together; `left` is how many bytes they may take."""
+    """The outputs of all runs, or why they do not go together; `max_bytes` is how many bytes they may take."""
     shape = (n_examples * form.n_parts, *((form.n_columns,) if form.kind == "classes" else ()))
     room: _Room | None = None
     kinds: set[OutputKind | None] = set()
@@ -50,20 +50,20 @@ def stack(
         if rows is None:
             return f"outputs of run {replicate} are of another shape or kind than those of others"
         if room is None:
-            made = _room(form, len(files), shape, rows.dtype, min(left, MOST_BYTES))
-            if isinstance(made, str):
-                return made
-            room = made
+            new_room = _room(form, len(files), shape, rows.dtype, min(max_bytes, MOST_BYTES))
+            if isinstance(new_room, str):
+                return new_room
+            room = new_room
         kinds.add(room.take(index, rows, form))
         if not is_bounded(rows):
             endless.append(replicate)
     if room is None:
         return "no run kept it"
-    stacked = room.stacked(form, common_kind(kinds))
-    return replace(stacked, notes=(*stacked.notes, _unbounded(endless))) if endless else stacked
+    stacked = room.fill_in(form, common_kind(kinds))
+    return replace(stacked, notes=(*stacked.notes, _warn_unbounded(endless))) if endless else stacked
 
 
-def _unbounded(replicates: Sequence[int]) -> str:
+def _warn_unbounded(replicates: Sequence[int]) -> str:
     runs = f"run{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
     return f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
 
@@ -99,12 +99,12 @@ class _Room:
         """Take in the rows of one run; gives what they are."""
         kind = score_kind(rows, form)
         if self.labels is not None:
-            self.labels[index] = rows if form.kind == "labels" else _predicted(rows, kind, form)
+            self.labels[index] = rows if form.kind == "labels" else _predict_labels(rows, kind, form)
         if self.outputs is not None:
             self.outputs[(index, ..., 1) if form.kind == "binary" else index] = rows
         return kind
 
-    def stacked(self, form: Form, kind: OutputKind) -> Stacked:
+    def fill_in(self, form: Form, kind: OutputKind) -> Stacked:
         """All of it. A single score, of the second class, gets one of the first beside it: 1 - p, or a logit of 0."""
         if form.kind == "binary" and self.outputs is not None and self.labels is not None:
             self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
@@ -113,7 +113,7 @@ class _Room:
         return Stacked(self.outputs, self.labels, kind if has_scores else "labels", self.notes)
 
 
-def _predicted(rows: Array, kind: OutputKind | None, form: Form) -> Array:
+def _predict_labels(rows: Array, kind: OutputKind | None, form: Form) -> Array:
     if form.kind == "classes":
         return np.asarray(np.argmax(rows, axis=1))
     return np.asarray(rows > (0.5 if kind == "probabilities" else 0.0))

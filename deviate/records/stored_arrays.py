@@ -76,7 +76,7 @@ class Stored:
         return np.concatenate(parts)
 
 
-def stored(shares: Sequence[Artifact]) -> Stored:
+def open_shares(shares: Sequence[Artifact]) -> Stored:
     """What lies in the files of one run, set and moment.
 
     Ranks that went through the whole set each have the same in their files, and the first one counts.
@@ -123,9 +123,9 @@ def _are_copies(paths: Sequence[Path], names: Sequence[str], shapes: Sequence[tu
     """Whether every rank went through the same examples."""
     if len({shape[0] for shape in shapes}) > 1:
         return False
-    told = next((name for name in (KEYS, TRUTH) if name in names), OUTPUTS)
-    first = np.sort(read_array(paths[0], told), axis=0)
-    return all(np.array_equal(np.sort(read_array(path, told), axis=0), first) for path in paths[1:])
+    column = next((name for name in (KEYS, TRUTH) if name in names), OUTPUTS)
+    first = np.sort(read_array(paths[0], column), axis=0)
+    return all(np.array_equal(np.sort(read_array(path, column), axis=0), first) for path in paths[1:])
 
 
 class Layers(Mapping[str, npt.NDArray[np.float64]]):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deviate.base import redacted
+from deviate.base import redact
 from deviate.errors import RecordError
 from deviate.model.divergence import Place, Trace
 from deviate.model.traces import NONE, Records
@@ -60,7 +60,7 @@ class Texts:
 
     def place(self, file: str, line: int) -> Place:
         lines = self.lines(file)
-        return Place(file, line, redacted(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+        return Place(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
 
     def _lines(self, file: str) -> list[str]:
         for folder in (ORIGINALS, TREE):
@@ -148,7 +148,7 @@ class _Reader:
     def cost(self, level: int, traced: float, plain: float, n: int) -> None:
         self.costs[int(level)] = (float(traced), float(plain), int(n))
 
-    def ended(self, framework: str, level: int, reason: str) -> None:
+    def read_end(self, framework: str, level: int, reason: str) -> None:
         self.ends[framework] = (int(level), str(reason))
 
     def end(self, *_: object) -> None:
@@ -177,7 +177,7 @@ MARKS: dict[str, Callable[..., None]] = {
     "main": _Reader.main,
     "step": _Reader.tick,
     "cost": _Reader.cost,
-    "ends": _Reader.ended,
+    "ends": _Reader.read_end,
     "end": _Reader.end,
 }
 

@@ -150,9 +150,9 @@ def give_back(attempt: Path) -> None:
 
     A result would be the latest of the run, and would be told in place of the one that makes it done.
     """
-    left = _making(attempt.parent)
-    attempt.rename(left)
-    shutil.rmtree(left, ignore_errors=True)
+    leftover = _making(attempt.parent)
+    attempt.rename(leftover)
+    shutil.rmtree(leftover, ignore_errors=True)
 
 
 def temporary_prefix(attempt: Path) -> str:
@@ -209,15 +209,15 @@ def _making(run: Path) -> Path:
 
 def _remove_left_over(folder: Path) -> None:
     """Remove what was being written when its writer died, who is told by the end of its name."""
-    for left in folder.glob(".*"):
-        writer, _, pid = left.name.rpartition("-")
+    for leftover in folder.glob(".*"):
+        writer, _, pid = leftover.name.rpartition("-")
         is_mine = writer.endswith(f".{machine_name()}") and pid.isdecimal()
-        if birth(int(pid)) if is_mine else time.time() - left.lstat().st_mtime < LEFT_OVER_S:
+        if birth(int(pid)) if is_mine else time.time() - leftover.lstat().st_mtime < LEFT_OVER_S:
             continue
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 def _is_mine(claim: Claim) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import InUseError, RecordError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
@@ -226,7 +226,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
         is_disk_full=is_disk_full(attempt.folder),
     )  # fmt: skip
     if ending.status != "completed" and ended.command:
-        command = shlex.join(redacted_words(attempt.spec.then[ended.command - 1]))
+        command = shlex.join(redact_words(attempt.spec.then[ended.command - 1]))
         ending = CANCELLED if ended.problem else ending  # no failure of the training
         return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
     cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not is_whole(path)]

@@ -52,8 +52,8 @@ def capture_pairs(
             raise InputError(f"--tta {name}: there is no such augmentation", f"there are: {', '.join(AUGMENTATIONS)}")
     if not kinds and not augmentations:
         if every is not None or limit is not None:
-            said = f"every {every} step{'s' * (every != 1)}" if every is not None else f"a limit of {limit}"
-            raise InputError(f"{said}: there is nothing to keep", f"say what: {flag} predictions,weights")
+            limit_text = f"every {every} step{'s' * (every != 1)}" if every is not None else f"a limit of {limit}"
+            raise InputError(f"{limit_text}: there is nothing to keep", f"say what: {flag} predictions,weights")
         return ()
     wanted = {kind: "on" for kind in KINDS if kind in kinds or (kind == "predictions" and augmentations)}
     if every is not None:

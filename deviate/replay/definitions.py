@@ -15,9 +15,9 @@ from deviate.replay.variants import (
     ONE_BIT,
     PARTS,
     VARIANTS,
+    expand_groups,
     make_variant,
     nearest,
-    spread,
 )
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,59}")
@@ -56,12 +56,12 @@ def define_variant(
     _refuse_name(name, title)
     level_of = levels or {}
     _refuse_levels(level_of, title)
-    varied, held = _streams_and_factors(vary, title), _streams_and_factors(hold, title)
-    for both in (word for word in varied if word in held):
+    varied, held_words = _streams_and_factors(vary, title), _streams_and_factors(hold, title)
+    for both in (word for word in varied if word in held_words):
         raise InputError(f"{title}: {both} is in both vary and hold", "leave it in one of them")
     for factor, level in level_of.items():
         is_free = factor in HELD and level == FREE
-        if (factor in varied and not is_free) or (factor in held and is_free):
+        if (factor in varied and not is_free) or (factor in held_words and is_free):
             side = "vary" if factor in varied else "hold"
             raise InputError(
                 f"{title}: {factor} = {level!r} contradicts {side}, which names {factor} too",
@@ -73,7 +73,7 @@ def define_variant(
         name,
         description,
         {*varied, *free},
-        also_held=[*held, *set_ones],
+        also_held=[*held_words, *set_ones],
         levels=level_of.items(),
     )
 
@@ -106,7 +106,7 @@ def _streams_and_factors(names: Iterable[str], title: str) -> tuple[str, ...]:
     for name in names:
         if name not in known_names:
             raise _unknown(name, known_names, f"{title} names the unknown stream or factor")
-    return spread(names)
+    return expand_groups(names)
 
 
 def _unknown(name: str, known_names: Sequence[str], kind: str) -> InputError:

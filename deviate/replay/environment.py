@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import deviate
-from deviate.base import known_secrets, redacted_variables, redacted_words
+from deviate.base import known_secrets, redact_variables, redact_words
 from deviate.eventlog import decode
 from deviate.model import Spec
 from deviate.records import Commit, Manifest, Platform, RunEnvironment, event_files, write_environment, write_platform
@@ -97,13 +97,13 @@ class Environments:
             "started": started,
             "deviate": deviate.__version__,
             "device": device,
-            "command": redacted_words(spec.command, secrets),
-            "then": [redacted_words(words, secrets) for words in spec.then],
-            "wrap": redacted_words(spec.wrap, secrets),
+            "command": redact_words(spec.command, secrets),
+            "then": [redact_words(words, secrets) for words in spec.then],
+            "wrap": redact_words(spec.wrap, secrets),
             "cwd": spec.cwd,
             "seeds": dict(spec.seeds),
             "controls": dict(spec.controls),
-            "variables": dict(sorted(redacted_variables(variables, secrets).items())),
+            "variables": dict(sorted(redact_variables(variables, secrets).items())),
             "frameworks_of": "the beginning and the end of the events",
         }
         threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
@@ -167,7 +167,7 @@ def current_platform(
 
 def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
     """Variables of the user's shell that matter, without secrets, in the order of their names."""
-    return dict(sorted(redacted_variables(_that_matter(base), known_secrets(base)).items()))
+    return dict(sorted(redact_variables(_that_matter(base), known_secrets(base)).items()))
 
 
 def _that_matter(variables: Mapping[str, str]) -> dict[str, str]:

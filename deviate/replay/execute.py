@@ -229,11 +229,11 @@ class _Schedule:
         """Within a budget, start nothing that would not end; at its end, end what runs."""
         if self.budget_s is None:
             return
-        left = self.budget_s - (time.monotonic() - self.began)
+        remaining_s = self.budget_s - (time.monotonic() - self.began)
         times = [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
-        if not self.is_closed and self.waiting and left < max(times, default=0.0):
-            self._close(f"No new runs: {max(left, 0.0):.0f} s of the budget are left, too few for another run.")
-        if left < 0:
+        if not self.is_closed and self.waiting and remaining_s < max(times, default=0.0):
+            self._close(f"No new runs: {max(remaining_s, 0.0):.0f} s of the budget are left, too few for another run.")
+        if remaining_s < 0:
             for order in self.running.values():
                 self.executor.cancel(order)
 

@@ -122,8 +122,11 @@ def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[d
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"path": str(place), "unknown": f"it cannot be asked: {error}"}, None
     except (ValueError, LookupError, AttributeError):
-        said = answered.stderr.decode("utf-8", "replace").strip().splitlines()
-        return {"path": str(place), "unknown": f"it did not answer: {said[-1] if said else answered.returncode}"}, None
+        error_lines = answered.stderr.decode("utf-8", "replace").strip().splitlines()
+        return {
+            "path": str(place),
+            "unknown": f"it did not answer: {error_lines[-1] if error_lines else answered.returncode}",
+        }, None
     executable = Path(answer["path"] or place)
     answer["path"] = str(Path(os.path.realpath(executable.parent), executable.name))
     return answer, packages

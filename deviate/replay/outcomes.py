@@ -162,12 +162,12 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
 
 
 def explain(
-    ending: Ending, said: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
+    ending: Ending, stderr_text: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
 ) -> Ending:
     """The ending with the reason why a run crashed, where what it said tells: want of memory or room, a missing kernel.
 
     Args:
-        said: the end of what the command wrote to stderr.
+        stderr_text: the end of what the command wrote to stderr.
         controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
         n_sharing: other runs that shared the device: then the want of memory is theirs, and the run is lost.
         is_disk_full: then it may not even have been able to say so.
@@ -176,21 +176,21 @@ def explain(
         return dataclasses.replace(ending, status="lost", reason="the disk is full", cause="disk")
     if ending.status != "crashed":
         return ending
-    if ending.cause == "exit" and (error := exception_line(said)):
+    if ending.cause == "exit" and (error := exception_line(stderr_text)):
         ending = dataclasses.replace(ending, reason=error)
-    room = max(OUT_OF_SPACE.finditer(said), key=re.Match.start, default=None)
-    if is_disk_full or (room is not None and not said[room.end() :].count("Traceback")):
+    room = max(OUT_OF_SPACE.finditer(stderr_text), key=re.Match.start, default=None)
+    if is_disk_full or (room is not None and not stderr_text[room.end() :].count("Traceback")):
         reason = "the disk is full" if room is None else f"no room to write: {room[0]}"
         return dataclasses.replace(ending, status="lost", reason=reason, cause="disk")
-    memory = max(OUT_OF_MEMORY.finditer(said), key=re.Match.start, default=None)
-    if memory is not None and not said[memory.end() :].count("Traceback"):
+    memory = max(OUT_OF_MEMORY.finditer(stderr_text), key=re.Match.start, default=None)
+    if memory is not None and not stderr_text[memory.end() :].count("Traceback"):
         if n_sharing:
             reason = f"out of memory while {n_sharing} other run{'s' * (n_sharing > 1)} shared the device: share less"
             return dataclasses.replace(ending, status="lost", reason=reason, cause="memory")
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
     if controls.get("kernels") != "deterministic":
         return ending
-    errors = [(match, pattern) for pattern in MISSING for match in _over_lines(pattern).finditer(said)]
+    errors = [(match, pattern) for pattern in MISSING for match in _over_lines(pattern).finditer(stderr_text)]
     if not errors:
         return ending
     last, pattern = max(errors, key=lambda error: error[0].start())
@@ -200,16 +200,16 @@ def explain(
     return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
 
 
-def exception_line(said: str) -> str:
+def exception_line(stderr_text: str) -> str:
     """The line by which the last traceback names its exception, or a parser of arguments its error; else empty.
 
     What a launcher raises because a process of its own failed says less than the traceback of that process.
     """
     errors = []
-    for traceback in said.split("Traceback (most recent call last):")[1:]:
+    for traceback in stderr_text.split("Traceback (most recent call last):")[1:]:
         frames_and_error = traceback.lstrip("\n").splitlines()
         errors += [next((line for line in frames_and_error if line and not line[0].isspace()), "")]
-    messages = [error for error in errors if error] or USAGE_ERROR.findall(said)[-1:]
+    messages = [error for error in errors if error] or USAGE_ERROR.findall(stderr_text)[-1:]
     script_messages = [error for error in messages if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or messages
     return (
         textwrap.shorten(UNPRINTABLE.sub("", script_messages[-1]), MOST_CHARACTERS, placeholder=" …")
@@ -257,8 +257,10 @@ def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> Run
     """The error for a first run from which the guest never reported, with the likely cause and the cure."""
     tail = stderr_tail(attempt / "stderr.log")[-5:]
     ended = f" ({ending.reason.rpartition('; ')[2]})" if ending else ""
-    said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
-    return RunError(f"no Python process of the first run reported{ended}{said}", f"{_cause(command)} (log: {attempt})")
+    tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
+    return RunError(
+        f"no Python process of the first run reported{ended}{tail_text}", f"{_cause(command)} (log: {attempt})"
+    )
 
 
 def _cause(command: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import RunError
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import stderr_tail
@@ -59,10 +59,10 @@ def prepare_tree(
     finish_attempt(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
     if ended.code:
         tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
-        said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
+        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
         ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
         raise RunError(
-            f"--prepare {shlex.join(redacted_words(commands[ended.command]))}{ending}{said}",
+            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}{tail_text}",
             f"repair it and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"

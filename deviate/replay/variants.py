@@ -62,14 +62,14 @@ def make_variant(
         levels: levels beyond those that follow.
     """
     free = set(varied)
-    held = {*STREAMS, HASH, *HELD, *also_held} - free
+    held_words = {*STREAMS, HASH, *HELD, *also_held} - free
     is_perturbed = not free.isdisjoint(GROUPS["config"])
     follow = {factor: FREE if factor in free else level for factor, level in HELD.items()}
     return Variant(
         name=name,
         description=description,
         varied=tuple(word for word in NAMES if word in free),
-        held=tuple(word for word in NAMES if word in held),
+        held=tuple(word for word in NAMES if word in held_words),
         controls=tuple(sorted({**follow, **dict(levels)}.items())),
         perturbations=tuple(perturbation for perturbation in PERTURBATIONS if free.issuperset(dict(perturbation)))
         if is_perturbed
@@ -131,7 +131,7 @@ def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
     parts = name.split("+")
     if set(parts) <= set(PARTS):
         ordered = "+".join(part for part in PARTS if part in parts)
-        return variant_of.get(ordered) or make_variant(ordered, "", spread(parts))
+        return variant_of.get(ordered) or make_variant(ordered, "", expand_groups(parts))
     likely = [part if part in PARTS else nearest(part, PARTS) for part in parts] if "+" in name else []
     guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, variant_of)
     listed = f"known variants: {', '.join(variant_of)}; one-bit@K; combinations as init+shuffle, of {', '.join(PARTS)}"
@@ -153,7 +153,7 @@ def _warning_only(variant: Variant) -> Variant:
     return dataclasses.replace(variant, controls=tuple(sorted({*variant.controls, (ON_MISSING, "warn")})))
 
 
-def spread(names: Iterable[str]) -> tuple[str, ...]:
+def expand_groups(names: Iterable[str]) -> tuple[str, ...]:
     """Streams and factors, with each group in the place of its name."""
     return tuple(dict.fromkeys(word for name in names for word in GROUPS.get(name, (name,))))
 
@@ -184,8 +184,8 @@ def describe_variant(variant: Variant) -> str:
 def _shorten(names: Sequence[str], streams: str) -> list[str]:
     """The names, with a word for the streams where there are several; of one, it is the seed that is held."""
     among = [name for name in names if name in STREAMS]
-    held = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]
-    return [*held, *(name for name in names if name not in STREAMS)]
+    held_names = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]
+    return [*held_names, *(name for name in names if name not in STREAMS)]
 
 
 def seed_set(variant: Variant, seed: int, replicate: int) -> tuple[tuple[str, int], ...]:

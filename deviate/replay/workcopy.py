@@ -227,11 +227,11 @@ def _clone(source: str, target: str) -> bool:
     if not hasattr(os, "copy_file_range"):
         return False
     with contextlib.suppress(OSError), open(source, "rb", 0) as reader, open(target, "wb", 0) as writer:
-        left = os.fstat(reader.fileno()).st_size
-        while left:
-            done = os.copy_file_range(reader.fileno(), writer.fileno(), left)
+        remaining = os.fstat(reader.fileno()).st_size
+        while remaining:
+            done = os.copy_file_range(reader.fileno(), writer.fileno(), remaining)
             if not done:
                 return False
-            left -= done
+            remaining -= done
         return True
     return False

@@ -69,15 +69,15 @@ def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Call
     """Register the decorated generator function as the sink `name`."""
 
     def register(carry: Carry) -> Carry:
-        made = Sink(name, names, spellings, carry)
-        SINKS[made.key] = made
-        for qualified in made.names:
+        new_sink = Sink(name, names, spellings, carry)
+        SINKS[new_sink.key] = new_sink
+        for qualified in new_sink.names:
             if "*" in qualified:
-                _add(_patterns, qualified, made)
+                _add(_patterns, qualified, new_sink)
             else:
-                _exact[qualified] = made
-        for spelling in made.spellings:
-            _add(_spellings, spelling, made)
+                _exact[qualified] = new_sink
+        for spelling in new_sink.spellings:
+            _add(_spellings, spelling, new_sink)
         return carry
 
     return register
@@ -104,9 +104,9 @@ def find_sink(qualified: str | None, spelling: str) -> Sink | None:
     """The sink of a callee, by its qualified name (None when unknown) or else by how it is spelled; None if no sink."""
     _load_all()
     if qualified is not None:
-        found = _exact.get(qualified) or _match(qualified, _patterns)
-        if found is not None:
-            return found
+        match = _exact.get(qualified) or _match(qualified, _patterns)
+        if match is not None:
+            return match
     return _match(spelling.lower(), _spellings)
 
 
@@ -139,20 +139,20 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _add(patterns: dict[str, list[tuple[str, Sink]]], pattern: str, made: Sink) -> None:
+def _add(patterns: dict[str, list[tuple[str, Sink]]], pattern: str, new_sink: Sink) -> None:
     """Patterns that say more come first: those that begin with the name of a library, then the longer."""
     listed = patterns.setdefault(_last(pattern), [])
-    listed.append((pattern, made))
+    listed.append((pattern, new_sink))
     listed.sort(key=lambda item: (item[0].startswith("*"), -len(item[0])))
 
 
 def _match(text: str, patterns: Mapping[str, list[tuple[str, Sink]]]) -> Sink | None:
-    for pattern, found in patterns.get(_last(text), ()):
-        if _compiled(pattern).fullmatch(text):
-            return found
+    for pattern, candidate in patterns.get(_last(text), ()):
+        if _compile_pattern(pattern).fullmatch(text):
+            return candidate
     return None
 
 
 @functools.lru_cache(maxsize=None)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(re.escape(part) for part in pattern.split("*")))

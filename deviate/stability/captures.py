@@ -57,6 +57,6 @@ def captured_of(experiment: Experiment) -> Captured:
     """Outputs and weights of the completed runs of an experiment, as arrays; nothing where nothing was captured."""
     if not any(run.artifacts or run.not_captured for run in experiment.runs):
         return Captured()
-    from deviate.records import captured
+    from deviate.records import collect_captured
 
-    return captured(experiment)
+    return collect_captured(experiment)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import Target as Target
     from deviate.stats.design.precision import forecast as forecast
     from deviate.stats.design.precision import half_width as half_width
+    from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
-    from deviate.stats.design.precision import reached as reached
     from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
     from deviate.stats.estimates.aggregate import check_aggregate as check_aggregate
     from deviate.stats.estimates.bootstrap import Resamples as Resamples

@@ -115,15 +115,15 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
     What they are made from is not observed: the clock, a process number, a variable, the folder of the run.
     """
-    held = [
+    holding = [
         experiment
         for experiment in study.experiments
         if experiment.held and set(experiment.varied).isdisjoint({*STREAMS, "hash"})
     ]
-    for experiment in held or study.experiments:
+    for experiment in holding or study.experiments:
         if calls := _calls_with_other_values(experiment):
             text = f"{_some(calls)}: the value of the seed differs between runs of {experiment.variant}"
-            if held:
+            if holding:
                 yield f"{text}; deviate does not hold it."
             elif experiment.held:
                 yield f"{text}; {CONTROL} would show whether that follows from what {experiment.variant} varies."

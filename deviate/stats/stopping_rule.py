@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deviate.model import Estimate, Experiment, Findings, SelectedMetric, Unavailable
 from deviate.stats.describe import describe_runs
-from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, reached
+from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, is_precise_enough
 from deviate.stats.primary import require_metric
 
 OPEN = frozenset({"undecided", "withheld"})
@@ -41,7 +41,7 @@ def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95
         n=len(scores),
         mean=description.mean,
         half_width=half_width(scores, confidence),
-        is_reached=reached(scores, target, confidence, min_runs=min_runs),
+        is_reached=is_precise_enough(scores, target, confidence, min_runs=min_runs),
         n_forecast=forecast(scores, target, confidence, min_runs=min_runs),
     )
 

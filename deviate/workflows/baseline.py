@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deviate import __version__, records
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import InputError
 from deviate.model import IMPORTED_AS, Experiment
 from deviate.records import (
@@ -77,7 +77,7 @@ def baseline_of(
         Baseline(
             name=experiment.name,
             variant=experiment.variant,
-            command=redacted_words(experiment.command),
+            command=redact_words(experiment.command),
             deviate=__version__,
             date=_day(experiment),
             commit=git[0] if git else "",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deviate import analysis, instrument, records, replay
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
@@ -56,7 +56,7 @@ def begin(
                 number += 1
                 name = f"{stem}-{number}"
     place = records.place_of(folder, name)
-    with records.locked(place, waits=False):
+    with records.lock_folder(place, waits=False):
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
     records.read_plan(place)  # which says so where it is damaged
@@ -216,7 +216,7 @@ def _is_same(recorded: Variant | None, now: Variant) -> bool:
 
 
 def _command_text(commands: Sequence[Sequence[str]]) -> str:
-    return "; ".join(shlex.join(redacted_words(words)) for words in commands if words) or "none"
+    return "; ".join(shlex.join(redact_words(words)) for words in commands if words) or "none"
 
 
 def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> PreparedExperiment:

@@ -181,7 +181,9 @@ def _others(experiment: Path) -> Iterator[Path]:
             temporary = None if claim is None else temporary_of(attempt.folder, claim)
             if temporary is not None:
                 yield temporary
-        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _last_change(left) > LEFT_OVER_S)
+        yield from (
+            leftover for leftover in run.glob(f"{MAKING}*") if time.time() - _last_change(leftover) > LEFT_OVER_S
+        )
 
 
 def _captured_folders(experiment: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from deviate.records import (
     Catalog,
     Manifest,
     Plan,
-    continued,
+    collect_continued,
     damaged_files,
     event_files,
     measure,
@@ -157,7 +157,7 @@ class ExperimentScores:
     def _read(self, attempt: Path, spec: Spec) -> RunScores:
         from deviate.stats import aggregate_series
 
-        files = [path for part in continued(attempt) for path in event_files(part)]
+        files = [path for part in collect_continued(attempt) for path in event_files(part)]
         logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
         series = measure(logs)
         metrics = {

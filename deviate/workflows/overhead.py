@@ -36,14 +36,14 @@ def modes_of(variants: Sequence[Variant]) -> Modes:
         InputError: they are not one of each.
     """
     free = [variant for variant in variants if "kernels" in variant.varied]
-    held = [variant for variant in variants if "kernels" in variant.held]
-    if len(variants) != 2 or len(free) != 1 or len(held) != 1:
+    holding = [variant for variant in variants if "kernels" in variant.held]
+    if len(variants) != 2 or len(free) != 1 or len(holding) != 1:
         names = ", ".join(variant.name for variant in variants)
         raise InputError(
             f"--variants {names}: the cost of determinism needs a variant with free kernels and one that holds them",
             "write it as --variants impl,control, or --variants algo+impl,algo",
         )
-    return Modes(free[0], held[0])
+    return Modes(free[0], holding[0])
 
 
 def profiled_name(name: str) -> str:
@@ -92,20 +92,20 @@ def find_cost(
     """
     from deviate.stats import cost  # half a second of scipy
 
-    free, held = _sides(timed, modes)
+    free_experiment, held_experiment = _sides(timed, modes)
     sides = _sides(profiled, modes) if profiled else None
     profiles = dict(_profiles([*sides[0].runs, *sides[1].runs])) if sides else {}
     if sides and not profiles:
         no_profile = _why_nothing_seen(sides)
     return cost(
-        free,
-        held,
-        paces=_paces([*free.runs, *held.runs]),
+        free_experiment,
+        held_experiment,
+        paces=_paces([*free_experiment.runs, *held_experiment.runs]),
         profiled=sides,
         profiles=profiles,
         no_profile=no_profile,
         confidence=confidence,
-        facts=tuple(_facts(free)),
+        facts=tuple(_facts(free_experiment)),
     )
 
 

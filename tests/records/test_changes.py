@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recorded import edit_record
 
-from deviate.records.changes import MOST_CHARACTERS, injected, revision
+from deviate.records.changes import MOST_CHARACTERS, list_injected, revision
 from deviate.records.manifest import read_manifest
 from deviate.records.read import read_experiment
 from deviate.records.schema import Commit
@@ -24,7 +24,7 @@ def test_only_lines_that_changed_are_kept_with_their_number(tmp_path: Path) -> N
     folder = snapshot(
         tmp_path, {"lib/train.py": "a = 1\nb = 2\nc = 3\n"}, {"lib/train.py": "a = 1\nb = tap(2)\nc = 3\n"}
     )
-    (code,) = injected(folder)
+    (code,) = list_injected(folder)
     assert code.file == "lib/train.py"
     assert code.diff == ("@@ 2 @@", "-b = 2", "+b = tap(2)")
     assert (code.n_lines, code.is_cut) == (1, False)
@@ -32,22 +32,22 @@ def test_only_lines_that_changed_are_kept_with_their_number(tmp_path: Path) -> N
 
 
 def test_a_file_that_is_as_it_was_is_left_out(tmp_path: Path) -> None:
-    assert injected(snapshot(tmp_path, {"a.py": "x = 1\n"}, {"a.py": "x = 1\n"})) == ()
+    assert list_injected(snapshot(tmp_path, {"a.py": "x = 1\n"}, {"a.py": "x = 1\n"})) == ()
 
 
 def test_without_originals_nothing_was_injected(tmp_path: Path) -> None:
-    assert injected(tmp_path / "snapshot") == ()
+    assert list_injected(tmp_path / "snapshot") == ()
 
 
 def test_a_file_known_by_two_names_is_told_once(tmp_path: Path) -> None:
     folder = snapshot(tmp_path, {"a.py": "x = 1\n", "link.py": "x = 1\n"}, {"a.py": "x = tap(1)\n"})
     (folder / "tree" / "link.py").symlink_to("a.py")
-    assert [code.file for code in injected(folder)] == ["a.py"]
+    assert [code.file for code in list_injected(folder)] == ["a.py"]
 
 
 def test_secrets_in_changed_lines_are_redacted(tmp_path: Path) -> None:
     line = 'log(acc, api_key="3f9d1c7e5b2a4860")'
-    (code,) = injected(snapshot(tmp_path, {"a.py": line}, {"a.py": f"tap({line})"}))
+    (code,) = list_injected(snapshot(tmp_path, {"a.py": line}, {"a.py": f"tap({line})"}))
     assert "3f9d1c7e5b2a4860" not in "".join(code.diff)
     assert "[redacted]" in "".join(code.diff)
 
@@ -55,7 +55,7 @@ def test_secrets_in_changed_lines_are_redacted(tmp_path: Path) -> None:
 def test_a_long_change_is_cut_and_counted_whole(tmp_path: Path) -> None:
     n = MOST_CHARACTERS // 100
     before, after = ("".join(f"x{i} = {'1' * 100}{end}\n" for i in range(n)) for end in ("", "0"))
-    (code,) = injected(snapshot(tmp_path, {"a.py": before}, {"a.py": after}))
+    (code,) = list_injected(snapshot(tmp_path, {"a.py": before}, {"a.py": after}))
     assert code.is_cut
     assert code.n_lines == n
     assert sum(map(len, code.diff)) <= MOST_CHARACTERS * 1.1
@@ -65,7 +65,7 @@ def test_bytes_that_are_no_utf8_are_replaced(tmp_path: Path) -> None:
     folder = snapshot(tmp_path, {"a.py": ""}, {"a.py": ""})
     (folder / "originals" / "a.py").write_bytes(b"# \xe9\nx = 1\n")
     (folder / "tree" / "a.py").write_bytes(b"# \xe9\nx = tap(1)\n")
-    (code,) = injected(folder)
+    (code,) = list_injected(folder)
     assert code.diff == ("@@ 2 @@", "-x = 1", "+x = tap(1)")
 
 

@@ -11,7 +11,7 @@ from recorded import edit_record
 
 from deviate.base.digests import FIELD
 from deviate.model import Series
-from deviate.records.attempts import continued, damaged_files, read_result
+from deviate.records.attempts import collect_continued, damaged_files, read_result
 from deviate.records.imported import write_imported
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.layout import attempts
@@ -150,7 +150,7 @@ def real(tmp_path: Path, deviate_in: Callable[[Path], Callable[..., Any]]) -> Pa
     place = project / ".deviate/experiments/real"
     assert sorted(len(attempts(run)) for run in place.glob("runs/*")) == [1, 1, 2]
     (second,) = place.glob("runs/*/attempt-2")
-    assert [it.name for it in continued(second)] == ["attempt-1", "attempt-2"]
+    assert [it.name for it in collect_continued(second)] == ["attempt-1", "attempt-2"]
     return place
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from deviate.errors import InUseError
 from deviate.records import files
-from deviate.records.files import locked
+from deviate.records.files import lock_folder
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from deviate.records.files import locked
-with locked(Path(sys.argv[1]), waits=False):
+from deviate.records.files import lock_folder
+with lock_folder(Path(sys.argv[1]), waits=False):
     print("locked", flush=True)
     time.sleep(60)
 """
@@ -32,10 +32,10 @@ def hold(folder: Path) -> "subprocess.Popen[str]":
 
 def test_a_lock_tells_who_has_it_and_is_free_when_its_holder_is_killed(tmp_path: Path) -> None:
     with hold(tmp_path / "base") as other:
-        with pytest.raises(InUseError, match=f"process {other.pid}"), locked(tmp_path / "base", waits=False):
+        with pytest.raises(InUseError, match=f"process {other.pid}"), lock_folder(tmp_path / "base", waits=False):
             pass
         other.kill()
-    with locked(tmp_path / "base", waits=False):
+    with lock_folder(tmp_path / "base", waits=False):
         assert (tmp_path / "base" / ".lock").read_text() == str(os.getpid())
 
 
@@ -43,7 +43,7 @@ def test_a_short_change_waits_for_the_lock(tmp_path: Path) -> None:
     with hold(tmp_path) as other:
         began = time.monotonic()
         killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {other.pid}"])
-        with killer, locked(tmp_path, waits=True):
+        with killer, lock_folder(tmp_path, waits=True):
             assert time.monotonic() - began > 0.2
 
 
@@ -56,12 +56,12 @@ def test_who_has_the_lock_and_has_not_said_so_yet_is_waited_for(
         lock.write_text("")
         namer = threading.Timer(0.2, lock.write_text, [str(other.pid)])
         namer.start()
-        with pytest.raises(InUseError, match=f"process {other.pid}"), locked(tmp_path, waits=False):
+        with pytest.raises(InUseError, match=f"process {other.pid}"), lock_folder(tmp_path, waits=False):
             pass
         namer.join()
         lock.write_text("")
         killer = threading.Timer(0.2, other.kill)
         killer.start()
-        with locked(tmp_path, waits=False):
+        with lock_folder(tmp_path, waits=False):
             assert lock.read_text() == str(os.getpid())
         killer.join()

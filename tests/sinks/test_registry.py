@@ -100,10 +100,10 @@ def test_names_and_spellings_can_be_looked_up(sinks: list[Sink]) -> None:
 
 def test_a_callee_with_another_last_name_is_compared_with_no_pattern() -> None:
     find_sink(None, "")
-    before = registry._compiled.cache_info()
+    before = registry._compile_pattern.cache_info()
     assert find_sink("torch.nn.Module().forward", "self.logger.writer.forward") is None
     assert find_sink("builtins.print", "print") is not None
-    assert registry._compiled.cache_info() == before
+    assert registry._compile_pattern.cache_info() == before
 
 
 def test_every_sink_ignores_keywords_of_other_versions_or_carries_nothing(sinks: list[Sink]) -> None:

@@ -21,21 +21,21 @@ source, attention_backward.cu; flash-attention: parameter `deterministic` of `fl
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-FUSED = listed("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
+FUSED = split_words("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
 LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
-FLASH = listed("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
+FLASH = split_words("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
 
 
 @hazard("attention", "kernels")
 def attention(survey: Survey) -> Iterator[HazardMatch]:
-    for call in differentiated(survey, FUSED | LAYERS):
+    for call in find_differentiated(survey, FUSED | LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
-    for call in differentiated(survey, FLASH):
+    for call in find_differentiated(survey, FLASH):
         if not is_true(call.argument(None, "deterministic")):
             yield call.node, "without deterministic=True gradients are added in no fixed order"

@@ -22,9 +22,9 @@ import libcst as cst
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-TRAINERS = listed("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
+TRAINERS = split_words("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = (
     "torch.backends.cudnn.benchmark",
     "torch._inductor.config.max_autotune",

@@ -30,9 +30,9 @@ import libcst as cst
 from deviate.analysis.hazards.names import draws_from
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-COMPILING = listed("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+COMPILING = split_words("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
 SEEDING = ("numpy.random.seed", "random.seed")
 
 

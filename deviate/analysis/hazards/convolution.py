@@ -25,12 +25,12 @@ from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, unde
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.identifier_words import words
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 TORCH = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
     ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
 )
-MERGING = listed("fuse fused fusion export onnx")
+MERGING = split_words("fuse fused fusion export onnx")
 """Words of functions that make a model ready for use after training."""
 
 OTHERS = (

@@ -24,18 +24,18 @@ from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.tree import last_name
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-ALWAYS = listed(
+ALWAYS = split_words(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
     "secrets.choice secrets.token_bytes"
 )
-UNSEEDED = listed(
+UNSEEDED = split_words(
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
     "numpy.random.SFC64"
 )
-TEXTS = listed("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
-NUMERIC = listed("int bytes fields time node")
+TEXTS = split_words("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
+NUMERIC = split_words("int bytes fields time node")
 
 
 @hazard("entropy", "seeds")

@@ -23,10 +23,10 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.tree import dotted, keywords
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, keywords
+from deviate.model.metric_vocabulary import split_words
 
-MAKING = listed("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
+MAKING = split_words("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
 LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
 
 
@@ -38,9 +38,9 @@ def environment_seed(survey: Survey) -> Iterator[HazardMatch]:
     if not _is_seeded(survey):
         for call in environments:
             yield call.node, "the environment is never seeded"
-    if not any("action_space" in dotted(call.node.func) for call in survey.method_calls("seed")):
+    if not any("action_space" in dotted_name(call.node.func) for call in survey.method_calls("seed")):
         for call in survey.method_calls("sample"):
-            if dotted(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
+            if dotted_name(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
                 yield call.node, "the action space is never seeded, and has a generator of its own"
 
 

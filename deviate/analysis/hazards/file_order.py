@@ -26,9 +26,9 @@ from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-LISTING = listed(
+LISTING = split_words(
     "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
     "pathlib.Path().iterdir pathlib.Path().walk"
 ) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")

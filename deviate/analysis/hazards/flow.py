@@ -24,7 +24,7 @@ from deviate.analysis.hazards.uses import (
     is_sorted,
 )
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 
 
 class Flow:
@@ -172,7 +172,7 @@ class Flow:
 
     def _matters_in_attribute(self, target: cst.Attribute) -> bool:
         """The same of an attribute; one that its class never looks at is somebody else's to use."""
-        name = dotted(target)
+        name = dotted_name(target)
         owner = self._class_of(target)
         if (name, owner) in self._seen:
             return False
@@ -197,7 +197,7 @@ class Flow:
                 if type(node) is cst.Name:
                     nodes_by_name.setdefault(node.value, []).append(node)
                 elif type(node) is cst.Attribute:
-                    nodes_by_name.setdefault(dotted(node), []).append(node)
+                    nodes_by_name.setdefault(dotted_name(node), []).append(node)
         return self._known[scope].get(name, [])
 
     def _related_classes(self, owner: Class) -> list[Class]:

@@ -32,12 +32,12 @@ from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import dotted, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, walk
+from deviate.model.metric_vocabulary import split_words
 
-MADE = listed("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
-INDICES = listed("idx idxs index indices ids inds")
+MADE = split_words("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
+INDICES = split_words("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
@@ -63,10 +63,10 @@ def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscrip
         if isinstance(statement, cst.Assign):
             target, owner = statement.targets[0].target, call.function.owner
             in_class = owner is not None and isinstance(target, cst.Attribute)
-            names.setdefault(owner.node if owner and in_class else call.function.node, set()).add(dotted(target))
-    for scope, held in names.items():
+            names.setdefault(owner.node if owner and in_class else call.function.node, set()).add(dotted_name(target))
+    for scope, scope_names in names.items():
         for node in walk(scope):
-            if type(node) is cst.Subscript and dotted(node.value) in held and _is_by_tensor(node, survey):
+            if type(node) is cst.Subscript and dotted_name(node.value) in scope_names and _is_by_tensor(node, survey):
                 function = survey.nodes.function_of(node)
                 if not survey.is_without_gradient(node, function):
                     yield node

@@ -8,12 +8,12 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-DATA = listed("img imgs image images im ims mask masks target targets label labels gt")
+DATA = split_words("img imgs image images im ims mask masks target targets label labels gt")
 """Words for what is given to a model, without a gradient."""
 
-TRAINING = listed("train training trains")
+TRAINING = split_words("train training trains")
 
 ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
 
@@ -24,13 +24,13 @@ def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator
     Args:
         also: another switch that will do: "cudnn".
     """
-    held = held_by_script(survey)
+    switches = held_by_script(survey)
     for call in survey.calls(names):
-        if call.name.partition(".")[0] not in held and also not in held:
+        if call.name.partition(".")[0] not in switches and also not in switches:
             yield call
 
 
-def differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
+def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
     """The same of kernels whose gradient is not deterministic: layers, and functions where a gradient is taken."""
     for call in kernels(survey, names):
         is_layer = call.last[:1].isupper()

@@ -34,12 +34,12 @@ import libcst as cst
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-LOADERS = listed("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
-GENERATORS = listed("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
+LOADERS = split_words("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+GENERATORS = split_words("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
-STARTING = listed("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
+STARTING = split_words("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
 FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 

@@ -16,24 +16,24 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 LAYERS = under(
     TORCH_LAYERS,
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
 )
-MODES = listed("reflect replicate")
+MODES = split_words("reflect replicate")
 
 
 @hazard("padding", "kernels")
 def padding(survey: Survey) -> Iterator[HazardMatch]:
-    for call in differentiated(survey, LAYERS):
+    for call in find_differentiated(survey, LAYERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
-    for call in differentiated(survey, ["torch.nn.functional.pad"]):
+    for call in find_differentiated(survey, ["torch.nn.functional.pad"]):
         modes = MODES & survey.texts(call.argument(2, "mode"), call.function)
         if modes:
             yield call.node, f"the gradient of {min(modes)} padding adds in no fixed order on a GPU"

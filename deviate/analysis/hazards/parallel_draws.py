@@ -36,9 +36,9 @@ from deviate.analysis.hazards.names import draws_in
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import constant_number
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-THREADS = listed("threading.Thread threading.Timer")
+THREADS = split_words("threading.Thread threading.Timer")
 POOLS = (
     "concurrent.futures.ThreadPoolExecutor()", "concurrent.futures.ProcessPoolExecutor()",
     "concurrent.futures.thread.ThreadPoolExecutor()", "multiprocessing.Pool()", "multiprocessing.pool.Pool()",
@@ -53,18 +53,18 @@ MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 @hazard("parallel-draws", "timing")
 def parallel_draws(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(THREADS):
-        yield from _seen(call, call.argument(1, "target", "function"), survey, "a thread")
+        yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED):
         where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
-        yield from _seen(call, call.argument(0, "func", "fn"), survey, where)
+        yield from _match_draw(call, call.argument(0, "func", "fn"), survey, where)
     if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported_packages:
         for call in survey.methods(MAPS, ("tensorflow.",)):
             calls = call.argument(1, "num_parallel_calls")
             if calls is not None and constant_number(calls) != 1:
-                yield from _seen(call, call.argument(0, "map_func"), survey, "parallel calls")
+                yield from _match_draw(call, call.argument(0, "map_func"), survey, "parallel calls")
 
 
-def _seen(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[HazardMatch]:
+def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[HazardMatch]:
     draw = next(draws_in(task, called.function, survey), None) if task is not None else None
     if draw is not None:
         place = survey.nodes.place(draw.node)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
@@ -39,12 +39,12 @@ UNDOING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
 
 @hazard("pooling", "kernels")
 def pooling(survey: Survey) -> Iterator[HazardMatch]:
-    for call in differentiated(survey, AVERAGES):
+    for call in find_differentiated(survey, AVERAGES):
         if not _is_mean(call):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
-    for call in differentiated(survey, OTHERS):
+    for call in find_differentiated(survey, OTHERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
-    for call in differentiated(survey, UNDOING):
+    for call in find_differentiated(survey, UNDOING):
         yield call.node, f"{call.last} writes in no fixed order where indices repeat"
 
 

@@ -19,7 +19,7 @@ Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision sou
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.kernels import differentiated, held_by_script
+from deviate.analysis.hazards.kernels import find_differentiated, held_by_script
 from deviate.analysis.hazards.names import under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
@@ -35,5 +35,5 @@ REGIONS = under(
 def region_pooling(survey: Survey) -> Iterator[HazardMatch]:
     if "torch" in held_by_script(survey):
         return
-    for call in differentiated(survey, REGIONS):
+    for call in find_differentiated(survey, REGIONS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"

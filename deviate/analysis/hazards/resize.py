@@ -18,11 +18,11 @@ RFC 20210119, "Determinism": `tf.image.resize` gradient.
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import KERAS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 BY_MODE = {
     "torch.nn.functional.interpolate": 3,
@@ -30,21 +30,21 @@ BY_MODE = {
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-ALWAYS = listed("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
+ALWAYS = split_words("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
 KERAS_LAYERS = under(KERAS, "layers.UpSampling2D layers.Resizing")
-MODES = listed("linear bilinear bicubic trilinear")
+MODES = split_words("linear bilinear bicubic trilinear")
 
 
 @hazard("resize", "kernels")
 def resize(survey: Survey) -> Iterator[HazardMatch]:
     message = "the gradient of {} interpolation adds in no fixed order on a GPU"
-    for call in differentiated(survey, BY_MODE):
+    for call in find_differentiated(survey, BY_MODE):
         modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)
         if modes:
             yield call.node, message.format(min(modes))
-    for call in differentiated(survey, ALWAYS):
+    for call in find_differentiated(survey, ALWAYS):
         yield call.node, message.format("bilinear")
-    for call in differentiated(survey, KERAS_LAYERS):
+    for call in find_differentiated(survey, KERAS_LAYERS):
         modes = MODES & survey.texts(call.argument(None, "interpolation"), call.function)
         if modes:
             yield call.node, message.format(min(modes))

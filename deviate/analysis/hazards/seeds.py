@@ -15,9 +15,9 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
 from deviate.model import SeedCall
-from deviate.model.metric_vocabulary import listed, words
+from deviate.model.metric_vocabulary import split_words, words
 
-SEEDERS = listed(
+SEEDERS = split_words(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.Philox numpy.random.SFC64 "
     "numpy.random.MT19937 "
@@ -28,26 +28,26 @@ SEEDERS = listed(
     "lightning.seed_everything pytorch_lightning.seed_everything"
 )
 """Functions whose first argument is a seed, by their full names."""
-MAKERS = listed(
+MAKERS = split_words(
     "Random RandomState default_rng SeedSequence PCG64 PCG64DXSM Philox SFC64 MT19937 Rngs PRNGKey PRNGSequence "
     "SeedGenerator SobolEngine"
 )
 """The same by their last names, where these do not say that they seed."""
-ASKING = listed("get find load parse print log is has read show check initial derive hash")
+ASKING = split_words("get find load parse print log is has read show check initial derive hash")
 """First words of functions that only speak of a seed."""
-RECORDING = listed(
+RECORDING = split_words(
     "dict Namespace SimpleNamespace set_defaults add_argument format update replace _replace print log info debug "
     "partial setattr"
 )
 """Functions that put a seed down for later."""
-ROUTED = listed(
+ROUTED = split_words(
     "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
     "lightning pytorch_lightning autograd"
 )
 """Packages whose seeds a run replaces."""
-BY_PARAMETERS = listed("lightgbm xgboost catboost")
+BY_PARAMETERS = split_words("lightgbm xgboost catboost")
 """Packages whose functions are given their seeds in a dict."""
-EVERYTHING = listed("seed_everything manual_seed")
+EVERYTHING = split_words("seed_everything manual_seed")
 """Functions that seed one of these, whatever they are methods of."""
 DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
 """What says which examples there are: its seeds stand where the split is held."""

@@ -28,9 +28,9 @@ from deviate.analysis.hazards.sets import Sets
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import positional
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-TAKING = listed(
+TAKING = split_words(
     "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "
     "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
 )

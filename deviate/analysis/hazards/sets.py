@@ -7,23 +7,23 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")
 COMBINING = ("union", "intersection", "difference", "symmetric_difference")
 OPERATORS = (cst.Subtract, cst.BitAnd, cst.BitOr, cst.BitXor)
-PASSING = listed("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
-COUNTING = listed(
+PASSING = split_words("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
+COUNTING = split_words(
     "range arange randint randperm permutation len int ord nonzero argsort argwhere where abs round sum count index"
 )
-WRITING = listed(
+WRITING = split_words(
     "str format join split rsplit splitlines basename dirname strip lower upper replace listdir glob keys readlines "
     "read decode partition repr getattr named_parameters"
 )
-COUNTED = listed("idx idxs index indices indexes ind inds num nums number numbers int ints")
-NUMBERED = listed("id ids pid pids uid uids")
+COUNTED = split_words("idx idxs index indices indexes ind inds num nums number numbers int ints")
+NUMBERED = split_words("id ids pid pids uid uids")
 """Words for what most often is a whole number, unless the source shows a text."""
 
 LISTING = ("list", "tuple", "sorted", "permutation", "array")
@@ -55,16 +55,16 @@ class Sets:
 
     def _holds_set(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> bool:
         """Whether a name or attribute is only ever given sets; what it becomes after `items = list(items)` is none."""
-        held: list[tuple[Binding | None, cst.CSTNode | None, Function]]
+        values: list[tuple[Binding | None, cst.CSTNode | None, Function]]
         if isinstance(node, cst.Name):
             scope, bindings = self.survey.resolver.find(node.value, function)
-            held = [(binding, binding.value, scope) for binding in bindings]
+            values = [(binding, binding.value, scope) for binding in bindings]
         else:
-            held = [(None, value, where) for value, where in self.survey.values(node, function) if value is not node]
-        again = [value for _, value, _ in held if value is not None and _is_made_of(value, node)]
+            values = [(None, value, where) for value, where in self.survey.values(node, function) if value is not node]
+        again = [value for _, value, _ in values if value is not None and _is_made_of(value, node)]
         if again and not any(part is node for value in again for part in walk(value)):
             return False
-        sources = [entry for entry in held if entry[1] not in again]
+        sources = [entry for entry in values if entry[1] not in again]
         return bool(sources) and all(
             self.is_set(value, where, depth) if binding is None else self._binds_set(node, binding, where, depth)
             for binding, value, where in sources
@@ -200,4 +200,4 @@ def _is_made_of(value: cst.CSTNode, name: cst.Name | cst.Attribute) -> bool:
         return False
     if isinstance(value, cst.Call) and last_name(value.func) not in LISTING:
         return False
-    return any(type(part) is type(name) and dotted(part) == dotted(name) for part in walk(value))
+    return any(type(part) is type(name) and dotted_name(part) == dotted_name(name) for part in walk(value))

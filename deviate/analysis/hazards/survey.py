@@ -10,8 +10,8 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 4
 """Assignments and calls through which a value is followed."""
@@ -19,7 +19,7 @@ DEEPEST = 4
 MOST_VALUES = 32
 
 MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
-DEVICES = listed("cuda gpu gpus")
+DEVICES = split_words("cuda gpu gpus")
 """Words of conditions that hold wherever kernels matter."""
 
 OWN_NAMES = ("__getitem__", "__iter__", "__next__", "__len__", "__call__", "forward", "call")
@@ -164,9 +164,9 @@ class Survey:
         elif isinstance(node, cst.BooleanOperation):
             yield from ((node.left, function), (node.right, function))
         elif isinstance(node, cst.Attribute):
-            name = dotted(node)
+            name = dotted_name(node)
             for target, value, where in self.attribute_assignments.get(node.attr.value, ()):
-                if dotted(target) == name:
+                if dotted_name(target) == name:
                     yield value, where
         elif isinstance(node, cst.Name):
             yield from self._bound_values(node.value, function)
@@ -234,7 +234,7 @@ class Survey:
             return True
         for parent in self.nodes.ancestors(node):
             if isinstance(parent, cst.With):
-                entered = [dotted(item.item) for item in parent.items]
+                entered = [dotted_name(item.item) for item in parent.items]
                 if any(name.endswith(("no_grad()", "inference_mode()")) for name in entered):
                     return True
             if isinstance(parent, cst.FunctionDef):

@@ -27,7 +27,7 @@ import libcst as cst
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.callables import CLOCKS
-from deviate.analysis.resolve.tree import dotted, last_name, walk
+from deviate.analysis.resolve.tree import dotted_name, last_name, walk
 
 LEAVING = ("sys.exit", "exit", "quit")
 
@@ -74,7 +74,7 @@ def _is_limit(test: cst.CSTNode, statement: cst.CSTNode, survey: Survey) -> bool
         return not called & {"sleep", "poll", "wait"}
     body = statement.body if isinstance(statement, cst.If) else statement
     leaves = any(
-        isinstance(part, cst.Break) or (isinstance(part, cst.Call) and dotted(part.func) in LEAVING)
+        isinstance(part, cst.Break) or (isinstance(part, cst.Call) and dotted_name(part.func) in LEAVING)
         for part in walk(body)
     )
     return leaves and bool(survey.nodes.loops_around(statement))

@@ -37,13 +37,13 @@ import libcst as cst
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
-PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
-EMPTY = listed("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
+EMPTY = split_words("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
-INITIALIZERS = listed(
+INITIALIZERS = split_words(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
 )
@@ -51,7 +51,7 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
 @hazard("uninitialised", "seeds")
-def uninitialised(survey: Survey) -> Iterator[HazardMatch]:
+def find_uninitialised(survey: Survey) -> Iterator[HazardMatch]:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(PARAMETERS):
         inner = next(iter(positional(call.node)), None)
@@ -67,7 +67,7 @@ def uninitialised(survey: Survey) -> Iterator[HazardMatch]:
 def _attribute(node: cst.CSTNode, survey: Survey) -> str | None:
     parent = survey.nodes.parents.get(node)
     if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
-        return dotted(parent.targets[0].target)
+        return dotted_name(parent.targets[0].target)
     return None
 
 
@@ -87,7 +87,7 @@ def _is_filled(name: str, owner: Class) -> bool:
             if method.name != "forward" and isinstance(part, cst.Call):
                 touched = [node for argument in part.args for node in walk(argument.value)]
                 touched += [part.func.value] if isinstance(part.func, cst.Attribute) else []
-                if any(isinstance(node, cst.Attribute) and dotted(node).startswith(name) for node in touched):
+                if any(isinstance(node, cst.Attribute) and dotted_name(node).startswith(name) for node in touched):
                     return True
     return False
 

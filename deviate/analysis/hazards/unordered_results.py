@@ -30,16 +30,16 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-COMPLETED = listed("concurrent.futures.as_completed asyncio.as_completed ray.wait")
+COMPLETED = split_words("concurrent.futures.as_completed asyncio.as_completed ray.wait")
 PARALLEL = ("map", "interleave", "batch", "ragged_batch", "from_generator")
 OPTIONS = ("deterministic", "experimental_deterministic")
 SLOPPY = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
 QUEUES = under(
     TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
 )
-LOADERS = listed("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+LOADERS = split_words("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 
 
 @hazard("unordered-results", "timing")

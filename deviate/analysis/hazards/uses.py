@@ -5,10 +5,10 @@ import libcst as cst
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function, Nodes
 from deviate.analysis.resolve.tree import keywords, last_name, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-SORTING = listed("sorted natsorted os_sorted humansorted sort")
-INDIFFERENT = SORTING | listed(
+SORTING = split_words("sorted natsorted os_sorted humansorted sort")
+INDIFFERENT = SORTING | split_words(
     "len set frozenset min max any all bool sum Counter unique isin in1d setdiff1d intersect1d union1d print pprint "
     "debug info warning error critical exception isinstance update difference difference_update intersection "
     "intersection_update union issubset issuperset isdisjoint symmetric_difference type id repr rmtree copytree dict "
@@ -16,25 +16,25 @@ INDIFFERENT = SORTING | listed(
 )
 """What is given items in any order and does the same."""
 
-KEEPING = listed(
+KEEPING = split_words(
     "list tuple iter reversed filter map tqdm trange track array asarray chain from_iterable join copy deepcopy Series"
 )
 """What gives back its items in the order in which they came."""
 
-PICKING = listed("choice choices sample enumerate zip pop popleft islice index")
+PICKING = split_words("choice choices sample enumerate zip pop popleft islice index")
 ADDING = {"append": 0, "extend": 0, "appendleft": 0, "insert": 1}
-WRITING = listed("write writerow writerows writelines put put_nowait send")
-TRAINING = listed("backward step fit partial_fit train_on_batch minimize apply_gradients")
-ASIDE = listed(
+WRITING = split_words("write writerow writerows writelines put put_nowait send")
+TRAINING = split_words("backward step fit partial_fit train_on_batch minimize apply_gradients")
+ASIDE = split_words(
     "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs logger "
     "logging raw"
 )
 """Words in the names of functions and files that do nothing for the result of training."""
 
-TESTING = listed("test testing infer inference demo predict")
+TESTING = split_words("test testing infer inference demo predict")
 """The same of functions, unless the training is in the name too."""
 
-REPORTING = listed("print pprint log info debug warning error Image add_images log_image log_images")
+REPORTING = split_words("print pprint log info debug warning error Image add_images log_image log_images")
 
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 

@@ -8,30 +8,30 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function, LoopNode
-from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
-EPOCHS = listed("epoch epochs ep epo eps nepoch nepochs")
-STEPS = listed(
+EPOCHS = split_words("epoch epochs ep epo eps nepoch nepochs")
+STEPS = split_words(
     "step steps iter iters iteration iterations it itr ii niter episode episodes eps update updates round rounds "
     "generation generations frame frames t timestep timesteps game games rollout rollouts"
 )
-REPEATS = listed(
+REPEATS = split_words(
     "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
     "model models network dataset datasets split"
 )
 """Variables of loops that repeat a whole training."""
 
-REPEATING = listed(
+REPEATING = split_words(
     "seed seeds fold folds kf kfold skf cv run runs trial trials repeat repeats reps repetitions restarts configs "
     "experiments"
 )
 """The same in what a loop goes through, where `dataset` and `model` say nothing."""
 
-RANGES = listed("range xrange trange prange arange count cycle repeat")
-AROUND = listed("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
+RANGES = split_words("range xrange trange prange arange count cycle repeat")
+AROUND = split_words("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
 
 
 def counter_of(loop: LoopNode) -> str | None:
@@ -43,18 +43,18 @@ def counter_of(loop: LoopNode) -> str | None:
         return last_name(target) or None
     tested = {name for node in [loop.test, *_exits(loop)] for name in identifiers(node)}
     raised = [
-        dotted(node.target)
+        dotted_name(node.target)
         for node in walk(loop.body)
-        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted(node.target)
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted_name(node.target)
     ]
     raised += [
-        dotted(node.targets[0].target)
+        dotted_name(node.targets[0].target)
         for node in walk(loop.body)
         if isinstance(node, cst.Assign)
         and isinstance(node.value, cst.BinaryOperation)
         and isinstance(node.value.operator, cst.Add)
-        and dotted(node.targets[0].target)
-        and dotted(node.targets[0].target) == dotted(node.value.left)
+        and dotted_name(node.targets[0].target)
+        and dotted_name(node.targets[0].target) == dotted_name(node.value.left)
     ]
     ranked = sorted(raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(words(name))))
     return ranked[0] if ranked else None
@@ -103,13 +103,13 @@ def _iterated_expressions(
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
     """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
     if isinstance(node, cst.Name | cst.Attribute):
-        yield from words(dotted(node))
+        yield from words(dotted_name(node))
     elif isinstance(node, cst.Call):
         name = last_name(node.func)
         if name in RANGES:
             yield from all_words(identifiers(node))
         elif name == "split" and isinstance(node.func, cst.Attribute):
-            yield from words(dotted(node.func.value))
+            yield from words(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
         yield from words(title) if title is not None else ()
 

@@ -14,11 +14,11 @@ from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
-EVALUATIONS = listed("eval evaluate evaluation test val valid validate validation plot predict")
-DATA_WORDS = listed("plot plots ax axs axes fig download extract file files line lines row path image subplot")
-PRELIMINARIES = listed("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
+EVALUATIONS = split_words("eval evaluate evaluation test val valid validate validation plot predict")
+DATA_WORDS = split_words("plot plots ax axs axes fig download extract file files line lines row path image subplot")
+PRELIMINARIES = split_words("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
 SURE, LIKELY = 3, 2
 """What speaks for a main loop: from here on it is one; from here on it is one where no other is."""
 

@@ -6,11 +6,11 @@ import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import words
-from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional
+from deviate.model.metric_vocabulary import split_words
 
-FIT_ARGUMENTS = listed("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
-EVALUATORS = listed("eval evaluator evaluate val valid validation validator test tester inference")
+FIT_ARGUMENTS = split_words("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
+EVALUATORS = split_words("eval evaluator evaluate val valid validation validator test tester inference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,47 +34,49 @@ class Framework:
 
 
 KERAS = Framework(
-    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), listed("fit fit_generator")
+    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), split_words("fit fit_generator")
 )
 TRANSFORMERS = Framework(
     "the Trainer of Transformers",
     ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
-    listed("train"),
+    split_words("train"),
     ("Trainer",),
-    listed("trainer"),
+    split_words("trainer"),
 )
-LIGHTNING = Framework("Lightning", ("lightning", "pytorch_lightning"), listed("fit"), ("Trainer",), listed("trainer"))
+LIGHTNING = Framework(
+    "Lightning", ("lightning", "pytorch_lightning"), split_words("fit"), ("Trainer",), split_words("trainer")
+)
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
     LIGHTNING,
-    Framework("LightningCLI", ("lightning", "pytorch_lightning"), listed("LightningCLI")),
-    Framework("tf.estimator", ("tensorflow",), listed("train train_and_evaluate"), ("stimator",)),
+    Framework("LightningCLI", ("lightning", "pytorch_lightning"), split_words("LightningCLI")),
+    Framework("tf.estimator", ("tensorflow",), split_words("train train_and_evaluate"), ("stimator",)),
     Framework(
         "fastai",
         ("fastai",),
-        listed("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
-        spelled=listed("learn learner"),
+        split_words("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
+        spelled=split_words("learn learner"),
     ),
-    Framework("Ignite", ("ignite",), listed("run"), ("Engine()", "_trainer()"), listed("trainer")),
-    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), listed("learn")),
-    Framework("Composer", ("composer",), listed("fit"), ("Trainer",)),
-    Framework("Detectron2", ("detectron2",), listed("train"), ("Trainer",)),
-    Framework("MMEngine", ("mmengine", "mmcv"), listed("train run"), ("Runner",)),
-    Framework("Ultralytics", ("ultralytics",), listed("train")),
-    Framework("Flair", ("flair",), listed("train fine_tune"), ("Trainer",)),
-    Framework("Sentence Transformers", ("sentence_transformers",), listed("fit")),
-    Framework("Simple Transformers", ("simpletransformers",), listed("train_model")),
-    Framework("Paddle", ("paddle",), listed("fit")),
-    Framework("Skorch", ("skorch",), listed("fit")),
+    Framework("Ignite", ("ignite",), split_words("run"), ("Engine()", "_trainer()"), split_words("trainer")),
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), split_words("learn")),
+    Framework("Composer", ("composer",), split_words("fit"), ("Trainer",)),
+    Framework("Detectron2", ("detectron2",), split_words("train"), ("Trainer",)),
+    Framework("MMEngine", ("mmengine", "mmcv"), split_words("train run"), ("Runner",)),
+    Framework("Ultralytics", ("ultralytics",), split_words("train")),
+    Framework("Flair", ("flair",), split_words("train fine_tune"), ("Trainer",)),
+    Framework("Sentence Transformers", ("sentence_transformers",), split_words("fit")),
+    Framework("Simple Transformers", ("simpletransformers",), split_words("train_model")),
+    Framework("Paddle", ("paddle",), split_words("fit")),
+    Framework("Skorch", ("skorch",), split_words("fit")),
     Framework(
         "the library",
         ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
-        listed("fit train"),
+        split_words("fit train"),
         is_last_resort=True,
     ),
 )
-PREPARING = listed(
+PREPARING = split_words(
     "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
     "binarizer imputer over under"
 )
@@ -88,7 +90,9 @@ def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
     if not frameworks:
         return None
     function = graph.nodes.function_of(call)
-    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(words(dotted(call.func.value).rpartition(".")[2])):
+    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(
+        words(dotted_name(call.func.value).rpartition(".")[2])
+    ):
         return None
     names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
     for framework in frameworks:
@@ -121,7 +125,7 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
         return False
     if framework is KERAS:
         return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
-    return bool(framework.spelled & set(words(dotted(call.func.value))))
+    return bool(framework.spelled & set(words(dotted_name(call.func.value))))
 
 
 def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
@@ -141,13 +145,13 @@ def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
             values = [binding.value for binding in bindings if isinstance(binding.value, cst.BaseExpression)]
         else:
             values = [value for other in graph.functions for target, value in other.assigned
-                      if dotted(target) == dotted(receiver)]  # fmt: skip
+                      if dotted_name(target) == dotted_name(receiver)]  # fmt: skip
         makers = {callee for value in values for callee in graph.callees(value)}
     place = graph.nodes.line(call)
 
     def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
         around = graph.nodes.function_of(other)
-        is_same = dotted(other.func).rpartition(".")[0] == dotted(receiver)
+        is_same = dotted_name(other.func).rpartition(".")[0] == dotted_name(receiver)
         is_here = is_same and around is function
         line = graph.nodes.line(other)
         is_before = line < place or around.source is not function.source

@@ -8,40 +8,40 @@ from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words, words
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import dotted, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
-UPDATES = listed(
+UPDATES = split_words(
     "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
     "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
     "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
 )
 """Names of callables that train whatever they belong to."""
 
-OPTIMIZERS = listed("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
-STEPS_OF_OPTIMIZERS = listed("step apply update run minimize")
-OPERATIONS = listed("train training trainer optim optimizer optimize optimizers opt solver minimize")
+OPTIMIZERS = split_words("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
+STEPS_OF_OPTIMIZERS = split_words("step apply update run minimize")
+OPERATIONS = split_words("train training trainer optim optimizer optimize optimizers opt solver minimize")
 """Words of graph operations that train when a session runs them."""
 
 GRADIENTS = ("jax.grad", "jax.value_and_grad", "jax.jacrev", "autograd.grad", "autograd.value_and_grad")
-FITTED = listed("fit train learn")
-UPDATING = listed("update step boost")
+FITTED = split_words("fit train learn")
+UPDATING = split_words("update step boost")
 UPDATERS = ("torch.optim.", "optax.", "xgboost.", "lightgbm.", "spacy.")
-TRAINED = listed("train fit finetune learn")
-OTHERWISE = listed(
+TRAINED = split_words("train fit finetune learn")
+OTHERWISE = split_words(
     "data dataset datasets load loader loaders split set sets get make build create prepare read print plot show log "
     "is transform transforms sampler generator eval test val iter files path"
 )
 """Words beside `train` in the name of a function that does something else: `load_train_data`."""
 
-RATES = listed("lr learningrate rate eta alpha stepsize")
-SLOPES = listed("grad grads gradient gradients delta dw db g d")
+RATES = split_words("lr learningrate rate eta alpha stepsize")
+SLOPES = split_words("grad grads gradient gradients delta dw db g d")
 MODELS = (
     "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
     "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
 )  # fmt: skip
-MODEL_CLASSES = listed("Module Model Sequential LightningModule")
-NO_MODELS = listed("loss losses criterion metric metrics layer transform")
+MODEL_CLASSES = split_words("Module Model Sequential LightningModule")
+NO_MODELS = split_words("loss losses criterion metric metrics layer transform")
 
 
 class TrainingSigns:
@@ -83,7 +83,7 @@ class TrainingSigns:
         """`train(…)`, and `model.train()`, which turns a model to training."""
         name_words = set(words(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
-            return bool(listed("model net network") & set(words(dotted(call.func.value))))
+            return bool(split_words("model net network") & set(words(dotted_name(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
         referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
@@ -104,7 +104,7 @@ class TrainingSigns:
         if name in UPDATES:
             return True
         owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        spelled = set(words(dotted(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        spelled = set(words(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
         if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
             return True
         if name == "run" and self._runs_training(call, spelled):
@@ -117,7 +117,7 @@ class TrainingSigns:
 
     def _is_stepped(self, call: cst.Call) -> bool:
         """`scaler.step(optimizer)`."""
-        return any(OPTIMIZERS & set(words(dotted(value))) for value in positional(call)[:1])
+        return any(OPTIMIZERS & set(words(dotted_name(value))) for value in positional(call)[:1])
 
     def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
         """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
@@ -185,7 +185,7 @@ def _is_operation(name: str) -> bool:
 
 def _is_mode(call: cst.Call) -> bool:
     """`model.train(True)`."""
-    return {dotted(argument.value) for argument in call.args} <= {"True", "False", "mode"}
+    return {dotted_name(argument.value) for argument in call.args} <= {"True", "False", "mode"}
 
 
 def _is_preparation(names: list[str]) -> bool:
@@ -193,7 +193,7 @@ def _is_preparation(names: list[str]) -> bool:
     parts = {part for name in names for part in words(name)}
     return bool(
         parts
-        & listed(
+        & split_words(
             "preprocessing decomposition extraction selection impute compose manifold cluster tokenizer tokenizers "
             "sentencepiece scaler encoder"
         )

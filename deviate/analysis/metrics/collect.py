@@ -167,7 +167,7 @@ class Collector:
         behind = len(report.carried) - number - 1
         wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
         fields = (report.key, wanted)
-        return self.parser.starred(starred.node, report.node.func, fields, report.function, scene)
+        return self.parser.unpack(starred.node, report.node.func, fields, report.function, scene)
 
     def _parse_name(self, name: object, prefix: object, function: Function, scene: Scene) -> list[MessageItem]:
         items: list[MessageItem] = []

@@ -131,7 +131,7 @@ def contexts(
     if len(by_label) == 1 and not (is_shared and found_contexts[0].label):
         end = _common_end([context.path for context in found_contexts]) if is_shared else ()
         return distinct if len(distinct) > 1 else [dataclasses.replace(_whole(found_contexts, label=None), path=end)]
-    return [_labelled(context) for context in distinct]
+    return [_add_label_words(context) for context in distinct]
 
 
 def _whole(contexts: Sequence[Context], label: str | None) -> Context:
@@ -139,7 +139,7 @@ def _whole(contexts: Sequence[Context], label: str | None) -> Context:
     return Context(contexts[0].call_path, (), label, is_final=all(context.is_final for context in contexts))
 
 
-def _labelled(context: Context) -> Context:
+def _add_label_words(context: Context) -> Context:
     """The same with the words of its label in its hint."""
     label_words = [PHASES.get(word, word) for word in words(context.label or "")]
     return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))

@@ -21,12 +21,12 @@ from deviate.analysis.resolve.identifier_words import (
 from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
-from deviate.analysis.resolve.tree import dotted, last_name
+from deviate.analysis.resolve.tree import dotted_name, last_name
 from deviate.model import RejectionReason, Role
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
-TRACKERS = listed(
+TRACKERS = split_words(
     "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
@@ -44,7 +44,9 @@ FIXED = {
 """Kinds of origin that are no measurement."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
-TEXT_NAMES = listed("name names type types dir dirs directory path paths file files filename folder mode title url tag")
+TEXT_NAMES = split_words(
+    "name names type types dir dirs directory path paths file files filename folder mode title url tag"
+)
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -207,7 +209,7 @@ def counter_name(view: View) -> Objection | None:
     )
     if not is_named or view.digits is not None or QUALITY & {*view.words, *view.words_before}:
         return None
-    return Objection(RejectionReason.NAMED_COUNTER, dotted(view.value.source) or view.numerator_words[-1])
+    return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
 
 def tracked_setting(view: View) -> Objection | None:

@@ -83,8 +83,10 @@ class Flows:
 
     def _tells(self, turn: Mapping[tuple[Function, str], Substitute], reported: set[str]) -> bool:
         """Whether a turn gives a reported variable something that is more than a constant."""
-        held = [value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)]
-        return any(constant_text(value) is None and constant_number(value) is None for value in held)
+        reported_values = [
+            value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)
+        ]
+        return any(constant_text(value) is None and constant_number(value) is None for value in reported_values)
 
     def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
         if node not in self._known_loops:
@@ -142,9 +144,9 @@ class Flows:
         first, second = element(target, 0), element(target, 1)
         if not isinstance(first, cst.Name) or not isinstance(second, cst.Name):
             return
-        for key, held in pairs if kind == "items" else map(_pair, plain):
-            if key is not None and held is not None:
-                yield {first.value: key, second.value: held}
+        for key, value_node in pairs if kind == "items" else map(_pair, plain):
+            if key is not None and value_node is not None:
+                yield {first.value: key, second.value: value_node}
 
     def _pairs(self, iterated: Substitute) -> tuple[list[tuple[Substitute, Substitute]], list[Substitute]]:
         """The items of a container: by key, and in order."""

@@ -9,11 +9,11 @@ from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, words
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 MOST_WORDS = 2
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-SILENT = listed(
+SILENT = split_words(
     "self cls model models net network args arg opt opts options cfg config conf params hparams flags device cuda cpu "
     "gpu data loader loaders dataloader dataset datasets ds dl iterator iter batch x y input inputs target targets "
     "output outputs criterion optimizer scheduler logger log writer writers print verbose true false none str int "

@@ -9,15 +9,15 @@ from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compi
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_text, dotted, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)
 TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_per_second", "train_steps_per_second")
 EVALUATED = ("loss", "runtime", "samples_per_second", "steps_per_second")
 STRATEGIES = ("eval_strategy", "evaluation_strategy", "do_eval", "eval_on_start")
-SELF_NAMED = listed(
+SELF_NAMED = split_words(
     "accuracy f1 precision recall mse mae perplexity exact_match matthews_correlation rouge1 bleu roc_auc"
 )
 """Metrics of the Evaluate library whose result is an item of the same name."""
@@ -53,14 +53,14 @@ class _Keras:
 
     def keys(self) -> list[str]:
         compiled = next(iter(compiles(self.call, self.graph)), None)
-        trained = self._of_step("train_step", compiled) or ["loss", *self._compiled(compiled)]
+        trained = self._of_step("train_step", compiled) or ["loss", *self._list_compiled(compiled)]
         keys = list(dict.fromkeys(trained))
         if self._validates():
-            tested = self._of_step("test_step", compiled) or ["loss", *self._compiled(compiled)]
+            tested = self._of_step("test_step", compiled) or ["loss", *self._list_compiled(compiled)]
             keys += [f"val_{key}" for key in dict.fromkeys(tested)]
         return keys
 
-    def _compiled(self, compiled: cst.Call | None) -> list[str]:
+    def _list_compiled(self, compiled: cst.Call | None) -> list[str]:
         """Keys from the losses and metrics that a model is compiled with."""
         if compiled is None:
             return []
@@ -137,7 +137,7 @@ class _Keras:
         for binding in constructor.bindings.get("name", ()):
             if binding.how == "parameter" and constant_text(binding.value) is not None:
                 return constant_text(binding.value)
-        outer = (call for call in constructor.calls if dotted(call.func) == "super().__init__")
+        outer = (call for call in constructor.calls if dotted_name(call.func) == "super().__init__")
         return next((name for call in outer if (name := constant_text(keywords(call).get("name")))), None)
 
     def _of_step(self, name: str, compiled: cst.Call | None) -> list[str]:
@@ -151,7 +151,7 @@ class _Keras:
                 if keys:
                     return keys
                 if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):
-                    return [*self._trackers(referent), *self._compiled(compiled)]
+                    return [*self._trackers(referent), *self._list_compiled(compiled)]
         return []
 
     def _trackers(self, model: Instance) -> Iterator[str]:
@@ -206,8 +206,8 @@ class _Transformers:
     def keys(self) -> list[str]:
         keys = list(TRAINED)
         if self._evaluates():
-            keys += [f"eval_{key}" for key in (*EVALUATED, *self._computed()) if not key.startswith("eval_")]
-            keys += [key for key in self._computed() if key.startswith("eval_")]
+            keys += [f"eval_{key}" for key in (*EVALUATED, *self._list_computed()) if not key.startswith("eval_")]
+            keys += [key for key in self._list_computed() if key.startswith("eval_")]
         return list(dict.fromkeys(keys))
 
     def _constructions(self) -> Iterator[tuple[cst.Call, Function]]:
@@ -229,8 +229,8 @@ class _Transformers:
     def _evaluates(self) -> bool:
         """Whether the trainer is told to evaluate: by its settings while it trains, or by a call of its own."""
         owner = self.call.func.value if isinstance(self.call.func, cst.Attribute) else self.call
-        evaluations = (dotted(owner) + ".evaluate", "self.evaluate")
-        if any(dotted(call.func) in evaluations for call, _ in self.graph.calls):
+        evaluations = (dotted_name(owner) + ".evaluate", "self.evaluate")
+        if any(dotted_name(call.func) in evaluations for call, _ in self.graph.calls):
             return True
         datasets = [keywords(call).get("eval_dataset") for call, _ in self.made]
         if all(value is None or _is_nothing(value) for value in datasets):
@@ -240,25 +240,25 @@ class _Transformers:
         is_open = not settings or any(argument.star for call in settings for argument in call.args)
         return is_open or any(not _is_nothing(value) for value in strategies)
 
-    def _computed(self) -> list[str]:
+    def _list_computed(self) -> list[str]:
         """Keys of what `compute_metrics` returns."""
         keys: list[str] = []
         for call, around in self.made:
             computing = keywords(call).get("compute_metrics")
             for routine in self.graph.resolver.functions(computing, around) if computing is not None else ():
                 for returned in routine.function.returns:
-                    keys += self._returned(returned, routine.function)
+                    keys += self._list_returned(returned, routine.function)
         return list(dict.fromkeys(keys))
 
-    def _returned(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> list[str]:
+    def _list_returned(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> list[str]:
         if depth == 0:
             return []
         if isinstance(node, cst.Dict):
             whole = [item.value for item in node.elements if isinstance(item, cst.StarredDictElement)]
-            inner = [key for value in whole for key in self._returned(value, function, depth - 1)]
+            inner = [key for value in whole for key in self._list_returned(value, function, depth - 1)]
             return [*_constant_keys(node), *inner]
         if isinstance(node, cst.DictComp):
-            return self._returned(node.for_in.iter, function, depth - 1)
+            return self._list_returned(node.for_in.iter, function, depth - 1)
         if isinstance(node, cst.Name):
             keys = []
             for binding in self.graph.resolver.find(node.value, function)[1]:
@@ -266,27 +266,27 @@ class _Transformers:
                 if binding.how == "item" and text is not None:
                     keys.append(text)
                 elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                    keys += self._returned(binding.value, function, depth - 1)
+                    keys += self._list_returned(binding.value, function, depth - 1)
             return keys
         if isinstance(node, cst.Call):
-            return self._called(node, function, depth)
+            return self._list_called(node, function, depth)
         return []
 
-    def _called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
+    def _list_called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
         if last_name(call.func) == "dict":
             return list(keywords(call))
         if last_name(call.func) == "items" and isinstance(call.func, cst.Attribute):
-            return self._returned(call.func.value, function, depth - 1)
+            return self._list_returned(call.func.value, function, depth - 1)
         if last_name(call.func) == "compute" and isinstance(call.func, cst.Attribute):
-            return [name for name in self._loaded(call.func.value, function) if name in SELF_NAMED]
+            return [name for name in self._list_loaded(call.func.value, function) if name in SELF_NAMED]
         return [
             key
             for routine in self.graph.resolver.functions(call.func, function)
             for returned in routine.function.returns
-            for key in self._returned(returned, routine.function, depth - 1)
+            for key in self._list_returned(returned, routine.function, depth - 1)
         ]
 
-    def _loaded(self, metric: cst.BaseExpression, function: Function) -> Iterator[str]:
+    def _list_loaded(self, metric: cst.BaseExpression, function: Function) -> Iterator[str]:
         """Names under which a metric is loaded from the Evaluate library."""
         values: list[cst.CSTNode | None] = [metric]
         if isinstance(metric, cst.Name):

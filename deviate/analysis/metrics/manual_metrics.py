@@ -10,7 +10,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import Source, read_source
-from deviate.analysis.resolve.statements import normalised
+from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Site, TapForm
@@ -37,8 +37,8 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
     start = _statement_start(source, line)
     candidates = [node for node in walk(source.tree) if _is_value(node, nodes)]
     on_line = [node for node in candidates if nodes.statement_line(node) == start]
-    wanted = normalised(expression)
-    matches = [node for node in on_line if normalised(source.code(node)) == wanted]
+    wanted = normalise(expression)
+    matches = [node for node in on_line if normalise(source.code(node)) == wanted]
     if not matches:
         raise _not_found(nodes, file, line, expression, on_line, candidates)
     node = matches[0]
@@ -92,8 +92,8 @@ def _is_value(node: cst.CSTNode, nodes: Nodes) -> bool:
 def _not_found(
     nodes: Nodes, file: str, line: int, expression: str, on_line: list[cst.CSTNode], everywhere: list[cst.CSTNode]
 ) -> InputError:
-    wanted = normalised(expression)
-    elsewhere = [node for node in everywhere if normalised(nodes.code(node)) == wanted]
+    wanted = normalise(expression)
+    elsewhere = [node for node in everywhere if normalise(nodes.code(node)) == wanted]
     if elsewhere:
         lines = sorted({nodes.statement_line(node) for node in elsewhere})
         listing = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])

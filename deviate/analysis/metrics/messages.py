@@ -23,10 +23,18 @@ from deviate.analysis.resolve.message_items import (
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
-from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import (
+    constant_number,
+    constant_text,
+    dotted_name,
+    keywords,
+    last_name,
+    positional,
+    walk,
+)
+from deviate.model.metric_vocabulary import split_words
 
-ARRAYS = listed("array asarray tensor Tensor FloatTensor")
+ARRAYS = split_words("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
@@ -181,7 +189,7 @@ class MessageParser:
             for message in self.row(value, where, scene)
         ]
 
-    def starred(
+    def unpack(
         self,
         node: cst.BaseExpression,
         callee: cst.BaseExpression,
@@ -192,17 +200,17 @@ class MessageParser:
         """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
         argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
-            return self.joined(
+            return self.join_messages(
                 self.take(value, where, scene)
                 for value, where in argument_value.arguments
                 if isinstance(value, cst.BaseExpression)
             )
         argument = _expression(argument_value)
         if argument is not None:
-            return self.joined(self.row(*argument, scene))
+            return self.join_messages(self.row(*argument, scene))
         return [ReportedValue(callee, node, function, self.nodes.code(node), "", Style.UNPACKED, "call", fields)]
 
-    def joined(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
+    def join_messages(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
 
     # ------------------------------------------------------------ expressions
@@ -227,9 +235,9 @@ class MessageParser:
             case cst.Attribute():
                 return self._attribute(node, function, scene)
             case cst.Dict():
-                return self.joined(self.record(node, function, scene))
+                return self.join_messages(self.record(node, function, scene))
             case cst.List() | cst.Tuple() if node.elements:
-                return self.joined(self.row(node, function, scene))
+                return self.join_messages(self.row(node, function, scene))
         return None
 
     def _find_computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
@@ -259,7 +267,7 @@ class MessageParser:
         if isinstance(argument_value, str):
             return [argument_value]
         if isinstance(argument_value, Stars):
-            return self.joined(
+            return self.join_messages(
                 [f"{key}: " if key else "", *self.take(value, where, scene)]
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
@@ -436,7 +444,7 @@ class MessageParser:
 
     def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         """One value that fills several fields: recorded item by item, or as the duration that a call takes apart."""
-        if isinstance(node, cst.Call) and dotted(node.func) in ("tuple", "list") and len(node.args) == 1:
+        if isinstance(node, cst.Call) and dotted_name(node.func) in ("tuple", "list") and len(node.args) == 1:
             node = node.args[0].value
         spelled = self.nodes.code(node)
         if isinstance(node, cst.Call) and len(node.args) == 1:
@@ -449,7 +457,7 @@ class MessageParser:
         self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
     ) -> ReportedValue:
         """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
-        is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
+        is_scope = isinstance(container, cst.Call) and dotted_name(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
@@ -511,7 +519,7 @@ class MessageParser:
             return _set_style(self.take(arguments[0], function, scene), f"{short}()", spec)
         if arguments and name in DUMPING:
             rows = self.table(arguments[0], function, scene) or self.row(arguments[0], function, scene)
-            return self.joined(rows)
+            return self.join_messages(rows)
         return self._text_of_project(node, function, scene)
 
     def _seconds(self, node: cst.Call, function: Function) -> cst.BaseExpression | None:
@@ -533,7 +541,7 @@ class MessageParser:
             if text is None or mapping is None:
                 return None if text is None else self._format_map_template(text, arguments[0], function)
             arguments, by_name = [], mapping
-        if dotted(base) == "str" and arguments:  # str.format("…", x)
+        if dotted_name(base) == "str" and arguments:  # str.format("…", x)
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
@@ -556,7 +564,7 @@ class MessageParser:
     def _join(
         self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene
     ) -> list[MessageItem] | None:
-        if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
+        if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:
             values = values.args[1].value
             if self.displays.sequence_items(values, function) is None:
                 return self.take(values, function, scene)
@@ -634,7 +642,7 @@ def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None
     if isinstance(node, cst.Dict):
         items = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
         return {key: value for key, value in items.items() if key is not None}
-    if isinstance(node, cst.Call) and dotted(node.func) == "dict" and not positional(node):
+    if isinstance(node, cst.Call) and dotted_name(node.func) == "dict" and not positional(node):
         return keywords(node)
     return None
 

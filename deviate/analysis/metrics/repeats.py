@@ -8,7 +8,7 @@ from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.contexts import Context
 from deviate.analysis.metrics.naming import NameParts
 from deviate.analysis.resolve.index import Nodes
-from deviate.analysis.resolve.tree import dotted, walk
+from deviate.analysis.resolve.tree import dotted_name, walk
 
 LOOPS = (cst.For, cst.While)
 BARRIERS = (cst.FunctionDef, cst.Lambda, cst.CompFor)
@@ -38,7 +38,7 @@ def find_repeats(
 
 def _is_same(earlier: Judged, later: Judged, nodes: Nodes) -> bool:
     one, other = earlier.candidate.value, later.candidate.value
-    bindings = other.function.bindings.get(dotted(other.source), [])
+    bindings = other.function.bindings.get(dotted_name(other.source), [])
     if not bindings:  # of another scope: whoever is called in between may change it
         return False
     source = other.function.source

@@ -10,13 +10,13 @@ from deviate.analysis.resolve.abstract_values import FunctionRef
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
-from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
 from deviate.sinks import find_sink as find_in_tree
 
-SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
+SHOWING = split_words("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""
 
 ASSIGNED = "[]="
@@ -25,10 +25,10 @@ ASSIGNED = "[]="
 GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known when the graph has run: they are recorded by their tags."""
 
-FRAME_WRITERS = listed("to_csv to_excel to_json to_html to_latex to_markdown to_string")
-KEEPING = listed("append setdefault update extend add")
+FRAME_WRITERS = split_words("to_csv to_excel to_json to_html to_latex to_markdown to_string")
+KEEPING = split_words("append setdefault update extend add")
 MOST_HANDED_ON = 3
-GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
+GRAPH_WRITERS = split_words("add_summary merge_all merge_all_summaries FileWriter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Reports:
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
-        spelled = find_sink(None, dotted(call.func))
+        spelled = find_sink(None, dotted_name(call.func))
         if spelled is None or not inside:
             return spelled
         keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
@@ -132,11 +132,13 @@ class Reports:
         names = self.resolver.names(place.value, function)
         sinks = (find_sink(name + ASSIGNED, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
-        return exact or (find_sink(None, dotted(place.value) + ASSIGNED) if not names or _is_object(names) else None)
+        return exact or (
+            find_sink(None, dotted_name(place.value) + ASSIGNED) if not names or _is_object(names) else None
+        )
 
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
-        scope = self.resolver.find(dotted(target.value), function)[0]
-        return scope.receiver != dotted(target.value) and self.texts.is_text(value, function)
+        scope = self.resolver.find(dotted_name(target.value), function)[0]
+        return scope.receiver != dotted_name(target.value) and self.texts.is_text(value, function)
 
     def _written_frame(self, call: cst.Call, function: Function) -> cst.BaseExpression | None:
         """The data frame that a call writes to a file, unless its rows are written down where it is made."""
@@ -200,5 +202,5 @@ def _outlives(place: cst.BaseExpression, function: Function) -> bool:
         root = root.value
     if not isinstance(root, cst.Name):
         return False
-    held = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "item"]
-    return root.value == function.receiver or not held or root.value in function.globals
+    root_bindings = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "item"]
+    return root.value == function.receiver or not root_bindings or root.value in function.globals

@@ -7,10 +7,10 @@ from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, words
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
-from deviate.analysis.resolve.tree import constant_text, dotted, positional, walk
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
-TEXT_METHODS = listed(
+TEXT_METHODS = split_words(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
 DUMPING = frozenset(
@@ -51,8 +51,8 @@ class Texts:
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="join"))):
                 return self._join(node, node.func.value, function, depth - 1)  # type: ignore[attr-defined]
             case cst.BinaryOperation(operator=cst.Add()):
-                left, right = (self.template(side, function, depth - 1) for side in (node.left, node.right))
-                return None if left is None or right is None else left + right
+                left_text, right_text = (self.template(side, function, depth - 1) for side in (node.left, node.right))
+                return None if left_text is None or right_text is None else left_text + right_text
             case cst.BinaryOperation(operator=cst.Multiply(), right=cst.Integer() as times):
                 text = self.template(node.left, function, depth - 1)
                 return None if text is None else text * min(int(times.evaluated_value), MOST_TIMES)
@@ -108,7 +108,7 @@ class Texts:
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
             if method in ("format", "format_map"):
-                return dotted(base) == "str" or self.template(base, function) is not None
+                return dotted_name(base) == "str" or self.template(base, function) is not None
             if method == "join" and constant_text(base) is not None:
                 return True
             if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
@@ -180,8 +180,10 @@ def _names_a_value(text: cst.CSTNode) -> bool:
 
 def _is_moving(bindings: list[Binding]) -> bool:
     """Whether a variable of a scope around has more than one constant value."""
-    held = [binding for binding in bindings if binding.how not in ("import", "define")]
-    return len(held) > 1 or any(constant_text(entry.value) is None and not _is_plain(entry.value) for entry in held)
+    assignments = [binding for binding in bindings if binding.how not in ("import", "define")]
+    return len(assignments) > 1 or any(
+        constant_text(entry.value) is None and not _is_plain(entry.value) for entry in assignments
+    )
 
 
 def _is_plain(node: cst.CSTNode | None) -> bool:

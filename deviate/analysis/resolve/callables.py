@@ -1,36 +1,36 @@
 """Names of callables, attributes and variables that tell by themselves what their value is."""
 
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 # Points in time: standard library, TensorFlow.
-CLOCKS = listed(
+CLOCKS = split_words(
     "time.time time.perf_counter time.monotonic time.process_time time.thread_time time.time_ns time.perf_counter_ns "
     "time.monotonic_ns timeit.default_timer time.clock datetime.datetime.now datetime.now datetime.datetime.today "
     "datetime.datetime.utcnow tensorflow.timestamp"
 )
 CLOCK_NAMES = ("perf_counter", "default_timer")
-STOPWATCHES = listed("elapsed elapsed_time elapsed_seconds")
+STOPWATCHES = split_words("elapsed elapsed_time elapsed_seconds")
 # What tells a moment, a place or a kind.
-TEXTS = listed(
+TEXTS = split_words(
     "time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.type os.environ.get "
     "os.getenv builtins.input sys.version platform.node socket.gethostname pathlib.Path json.dumps pprint.pformat"
 )
 # What makes a text of its argument, or what prints as one: of a duration too.
-WRITING = listed(
+WRITING = split_words(
     "builtins.str builtins.repr builtins.format time.strftime time.gmtime datetime.timedelta timedelta strftime"
 )
 SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
-SIZE_PARTS = listed(
+SIZE_PARTS = split_words(
     "shape size ndim numel nelement dim num_examples batch_size num_samples num_parameters count_params"
 )
 PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
-SETTINGS = listed("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv")
-TEXT_PARTS = listed("name __name__ device dtype __class__ path filename isoformat join format upper lower")
-MEMORY_CALLS = listed("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
+SETTINGS = split_words("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv")
+TEXT_PARTS = split_words("name __name__ device dtype __class__ path filename isoformat join format upper lower")
+MEMORY_CALLS = split_words("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
 # Functions and methods whose result is of the kind of their first argument, or of what they are called on.
-PASSING = listed(
+PASSING = split_words(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
     "float32 norm squeeze reshape view flatten result compute eval clone copy total_seconds device_get "

@@ -84,8 +84,10 @@ class Displays:
         if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args and depth:
             return self.sequence_items(node.args[0].value, function, depth - 1)
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and depth:
-            left, right = (self.sequence_items(side, function, depth - 1) for side in (node.left, node.right))
-            return None if left is None and right is None else [*(left or ()), *(right or ())]
+            left_items, right_items = (
+                self.sequence_items(side, function, depth - 1) for side in (node.left, node.right)
+            )
+            return None if left_items is None and right_items is None else [*(left_items or ()), *(right_items or ())]
         if isinstance(node, cst.Name) and depth:
             return self._filled_items(node.value, function, depth)
         return None

@@ -15,7 +15,7 @@ from deviate.model.metric_vocabulary import (
     SHORT_TIMES,
     SPEEDS,
     direction_of,
-    listed,
+    split_words,
     words,
 )
 
@@ -26,13 +26,13 @@ __all__ = [
 ]  # fmt: skip
 
 # What papers and command lines call what is chosen, not measured.
-TUNED = listed(
+TUNED = split_words(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
     "parameters progress percent"
 )
-QUALIFIERS = listed("on of at for in to after over during with by from class task fold and label per")
-FILLERS = listed(
+QUALIFIERS = split_words("on of at for in to after over during with by from class task fold and label per")
+FILLERS = split_words(
     "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "
     "current and to from by this final finished average avg mean got info debug result results"
 )
@@ -46,15 +46,17 @@ PHASES = {
 
 TELLING = QUALITY | SHORT_TIMES | SPEEDS
 # What an expression does to its value, or where it keeps it.
-PLAIN = listed(
+PLAIN = split_words(
     "item float int detach cpu numpy mean sum avg np torch tf math round len data self start end begin tic toc get str "
     "exp val value values list max min total cur global datetime timedelta format items keys for in if else not and or"
 )
-HOLDERS = listed(
+HOLDERS = split_words(
     "result results metric metrics meter meters logger log stats summary writer tracker running state info"
 )
-VARIANTS = listed("final best average averaged overall current running total last mean max min highest lowest smoothed")
-SPENT = listed("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
+VARIANTS = split_words(
+    "final best average averaged overall current running total last mean max min highest lowest smoothed"
+)
+SPENT = split_words("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
 # What meters call what they show.
 STATISTICS = {
     "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",

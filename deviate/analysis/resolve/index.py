@@ -11,7 +11,7 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.resolve.source import Source
-from deviate.analysis.resolve.tree import LEAVES, children, dotted, imported_names
+from deviate.analysis.resolve.tree import LEAVES, children, dotted_name, imported_names
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
@@ -86,7 +86,7 @@ class Function:
     def marks(self) -> list[str]:
         """Names of its decorators, without their arguments."""
         decorators = self.node.decorators if isinstance(self.node, cst.FunctionDef) else ()
-        return [dotted(decorator.decorator).removesuffix("()") for decorator in decorators]
+        return [dotted_name(decorator.decorator).removesuffix("()") for decorator in decorators]
 
     @property
     def receiver(self) -> str | None:

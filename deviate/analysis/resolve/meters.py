@@ -9,10 +9,10 @@ from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 WRITERS = ("__str__", "__repr__", "__format__")
-FEEDS = listed("update add append push record observe put log __call__ accumulate step set")
+FEEDS = split_words("update add append push record observe put log __call__ accumulate step set")
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
 """What a meter most likely prints as its value, the most telling attribute first."""
 
@@ -90,18 +90,18 @@ class Meters:
 
     def _key(self, call: cst.Call) -> str:
         """`meters["acc"].update(…)` names the value by its key."""
-        held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        return (constant_key(held) or "") if isinstance(held, cst.Subscript) else ""
+        receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+        return (constant_key(receiver) or "") if isinstance(receiver, cst.Subscript) else ""
 
     def _feeding(self) -> dict[Home, list[tuple[cst.Call, Function]]]:
         if self._fed is None:
             self._fed = {}
             for call, function in self.graph.calls:
-                held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+                receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
                 is_feeding = isinstance(call.func, cst.Attribute) and call.func.attr.value in FEEDS
                 if not is_feeding or not call.args or self._is_handed_on(function):
                     continue
-                for home in dict.fromkeys(self._homes(held, function, DEEPEST)):
+                for home in dict.fromkeys(self._homes(receiver, function, DEEPEST)):
                     self._fed.setdefault(home, []).append((call, function))
         return self._fed
 

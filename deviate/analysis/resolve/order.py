@@ -4,10 +4,10 @@ import libcst as cst
 
 from deviate.analysis.resolve.calls import Frame
 from deviate.analysis.resolve.index import Nodes
-from deviate.analysis.resolve.tree import dotted, last_name
-from deviate.model.metric_vocabulary import listed
+from deviate.analysis.resolve.tree import dotted_name, last_name
+from deviate.model.metric_vocabulary import split_words
 
-REGISTERING = listed("set_defaults add_command add_typer add_parser register")
+REGISTERING = split_words("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
@@ -94,6 +94,6 @@ def _is_exit(statement: cst.CSTNode) -> bool:
     parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
     return any(
         isinstance(part, cst.Return | cst.Raise)
-        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted(part.value.func) in EXITS)
+        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted_name(part.value.func) in EXITS)
         for part in parts
     )

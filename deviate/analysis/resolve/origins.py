@@ -37,7 +37,7 @@ from deviate.analysis.resolve.tree import (
     constant_key,
     constant_number,
     constant_text,
-    dotted,
+    dotted_name,
     element,
     identifiers,
     keywords,
@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 14
 MOST_CALLS = 16
@@ -59,7 +59,7 @@ SHARED = ("setting", "rate", "memory", "quality", "computed")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Tables: they are what is put into them."""
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
-UNITS = listed("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
+UNITS = split_words("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
 class Reason(Enum):
@@ -410,7 +410,7 @@ class Origins:
         if name in TEXT_PARTS:
             return Origin(Reason.NAME_OR_TEXT)
         if name.lower() in SETTINGS:
-            return Origin(Reason.OPTIONS, dotted(node))
+            return Origin(Reason.OPTIONS, dotted_name(node))
         fed = self._of_meter(node.value, name, function, depth)
         if fed is not None:
             return fed
@@ -419,11 +419,11 @@ class Origins:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
         if base.kind == "setting":
-            return Origin(Reason.READ_FROM, dotted(node.value))
+            return Origin(Reason.READ_FROM, dotted_name(node.value))
         if base.kind in ("quality", "size", "memory", "clock", "text"):
             return base
         if name in STOPWATCHES:
-            return Origin(Reason.STOPWATCH, dotted(node))
+            return Origin(Reason.STOPWATCH, dotted_name(node))
         return UNKNOWN
 
     def _of_meter(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
@@ -442,7 +442,7 @@ class Origins:
         if not origins:
             return None
         if COUNTERS.intersection(words(name)):
-            return Origin(Reason.VALUES_FED, dotted(node))
+            return Origin(Reason.VALUES_FED, dotted_name(node))
         result = strongest(origins)
         return result if result.kind != "constant" else None
 
@@ -484,7 +484,7 @@ class Origins:
 
     def _of_subscript(self, node: cst.Subscript, function: Function, depth: int) -> Origin:
         """The origin of `base[key]`."""
-        path = dotted(node)
+        path = dotted_name(node)
         if "param_groups" in path:
             if RATES.intersection(words(" ".join(identifiers(node)))):
                 return Origin(Reason.OPTIMIZER_RATE)
@@ -538,8 +538,8 @@ class Origins:
         qualified = self.resolver.qualified_name(node.func, function) or ""
         name = last_name(node.func)
         if qualified in FRAMES and node.args:
-            held = self.of(node.args[0].value, function, depth)
-            return held if held.kind in ("quality", "duration", "speed") else UNKNOWN
+            argument_origin = self.of(node.args[0].value, function, depth)
+            return argument_origin if argument_origin.kind in ("quality", "duration", "speed") else UNKNOWN
         origin = self._by_callee_name(node, qualified, name) or self._of_writing(node, qualified, function, depth)
         if origin is not None:
             return origin
@@ -553,12 +553,12 @@ class Origins:
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
             return Origin(Reason.COMPUTED_BY, name) if inner.kind in open_kinds else inner
         if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
-            return Origin(Reason.RESULT, f"{dotted(node.func)}()")
+            return Origin(Reason.RESULT, f"{dotted_name(node.func)}()")
         return UNKNOWN
 
     def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
         """The origin that the name of a callee tells."""
-        spelled = f"{dotted(node.func)}()"
+        spelled = f"{dotted_name(node.func)}()"
         if qualified in CLOCKS or name in CLOCK_NAMES:
             return Origin(Reason.CLOCK, spelled)
         if qualified in SIZES or name in SIZE_PARTS:

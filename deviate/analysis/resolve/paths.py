@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.resolve.index import Function, Module
-from deviate.analysis.resolve.tree import constant_text, dotted, keywords, positional
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, positional
 
 SAME = ("abspath", "realpath", "normpath", "expanduser", "str", "Path", "PurePath", "resolve", "absolute", "fspath")
 DEEPEST = 10
@@ -22,7 +22,7 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
             for folder in _folders(value, module):
                 yield how, folder
     for call in module.top.calls:
-        how, place = adders.get(dotted(call.func), ("", 0))
+        how, place = adders.get(dotted_name(call.func), ("", 0))
         arguments = positional(call)
         for folder in _folders(arguments[place], module) if how and place < len(arguments) else ():
             yield how, folder
@@ -31,9 +31,9 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
 def _additions(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
     """What the calls of a function put on the path, and how."""
     for call in function.calls:
-        how = dotted(call.func).removeprefix("sys.path.")
+        how = dotted_name(call.func).removeprefix("sys.path.")
         arguments = positional(call)
-        if how not in ("insert", "append", "extend") or how == dotted(call.func) or not arguments:
+        if how not in ("insert", "append", "extend") or how == dotted_name(call.func) or not arguments:
             continue
         for value in arguments[1:] if how == "insert" else arguments:
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
@@ -80,7 +80,7 @@ def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
 
 
 def _path_of_call(call: cst.Call, module: Module, depth: int) -> str | None:
-    name = dotted(call.func).split(".")[-1]
+    name = dotted_name(call.func).split(".")[-1]
     arguments = [*positional(call), *keywords(call).values()]
     if name in ("getcwd", "cwd"):
         return "?/"

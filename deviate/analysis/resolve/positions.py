@@ -90,7 +90,7 @@ class PrintedRanges(Ranges):
         lengths = [len(note) if type(note) is str else 0 for note in self._notes]
         self._offsets = list(accumulate(lengths, initial=0))
         printed = "".join([note for note in self._notes if type(note) is str])
-        self._lost = _lost(printed, text)
+        self._lost = _find_losses(printed, text)
         self.lines = [0, *(match.end() for match in LINE_END.finditer(text if self._lost else printed))]
 
     def __contains__(self, node: cst.CSTNode) -> bool:
@@ -132,7 +132,7 @@ class PrintedRanges(Ranges):
         return dict(zip(map(id, self._notes), count()))
 
 
-def _lost(printed: str, text: str) -> list[tuple[int, ...]]:
+def _find_losses(printed: str, text: str) -> list[tuple[int, ...]]:
     """Where the printed text lacks something: offsets in it, each with the number of characters missing up to there."""
     if printed.startswith(text):
         return []

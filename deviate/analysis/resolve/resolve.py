@@ -22,7 +22,7 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 48
 MOST_REFERENTS = 12
@@ -35,15 +35,19 @@ DISPLAYS = frozenset(
 )
 TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
 
-FLUENT = listed("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
+FLUENT = split_words(
+    "to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind"
+)
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
-CONTAINERS = listed(
+CONTAINERS = split_words(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
 )
-SAME_ITEMS = listed("list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy")
+SAME_ITEMS = split_words(
+    "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
+)
 ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 
 

@@ -54,12 +54,12 @@ class Source:
         return self.ranges.start(node).line
 
     def start(self, node: cst.CSTNode) -> CodePosition:
-        return self._shifted(self.ranges.start(node))
+        return self._shift(self.ranges.start(node))
 
     def end(self, node: cst.CSTNode) -> CodePosition:
-        return self._shifted(self.ranges.end(node))
+        return self._shift(self.ranges.end(node))
 
-    def _shifted(self, place: CodePosition) -> CodePosition:
+    def _shift(self, place: CodePosition) -> CodePosition:
         shift = self._shifts.get(place.line)
         return place if shift is None else CodePosition(place.line, place.column + shift)
 

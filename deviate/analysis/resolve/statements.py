@@ -65,7 +65,7 @@ class Statements:
         if self.lines:
             wanted = "".join(expression.split())
             return [number for number, line in enumerate(self.lines, 1) if wanted in "".join(line.split())]
-        wanted = normalised(expression)
+        wanted = normalise(expression)
         head = wanted.removeprefix("Expression(body=").partition("(")[0]
         matches = (
             line
@@ -147,7 +147,7 @@ def _own_expressions(node: ast.stmt) -> Iterator[ast.expr]:
                 waiting.append(part)
 
 
-def normalised(expression: str) -> str:
+def normalise(expression: str) -> str:
     """An expression in a form that does not depend on blanks, quotes or superfluous parentheses."""
     try:
         return ast.dump(ast.parse(f"({expression}\n)", mode="eval"))

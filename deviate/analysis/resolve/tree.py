@@ -69,19 +69,19 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             waiting += children(current)[::-1]
 
 
-def dotted(node: cst.CSTNode) -> str:
+def dotted_name(node: cst.CSTNode) -> str:
     """`a.b.c` for names and attributes, with `()` for calls and `[]` for items on the way; "" for anything else."""
     # types are compared by themselves, here and below: asking libcst's abstract classes for instances is slow
     if type(node) is cst.Name:
         return node.value
     if type(node) is cst.Attribute:
-        base = dotted(node.value)
+        base = dotted_name(node.value)
         return f"{base}.{node.attr.value}" if base else f"?.{node.attr.value}"
     if type(node) is cst.Call:
-        base = dotted(node.func)
+        base = dotted_name(node.func)
         return f"{base}()" if base else ""
     if type(node) is cst.Subscript:
-        base = dotted(node.value)
+        base = dotted_name(node.value)
         return f"{base}[]" if base else ""
     return ""
 
@@ -100,8 +100,8 @@ def constant_text(node: cst.CSTNode | None) -> str | None:
     if type(node) is cst.SimpleString:
         return _value(node.value)
     if type(node) is cst.ConcatenatedString:
-        left, right = constant_text(node.left), constant_text(node.right)
-        return None if left is None or right is None else left + right
+        left_text, right_text = constant_text(node.left), constant_text(node.right)
+        return None if left_text is None or right_text is None else left_text + right_text
     return None
 
 
@@ -163,17 +163,17 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str
     """The full (or relative) name of each thing that an import gets, and the name it is bound to; None for a star."""
     if isinstance(statement, cst.Import):
         for alias in statement.names:
-            name = dotted(alias.name)
-            yield name, dotted(alias.asname.name) if alias.asname else name.split(".")[0]
+            name = dotted_name(alias.name)
+            yield name, dotted_name(alias.asname.name) if alias.asname else name.split(".")[0]
         return
-    base = "." * len(statement.relative) + (dotted(statement.module) if statement.module else "")
+    base = "." * len(statement.relative) + (dotted_name(statement.module) if statement.module else "")
     if isinstance(statement.names, cst.ImportStar):
         yield base, None
         return
     prefix = base if base.endswith(".") else f"{base}."
     for alias in statement.names:
-        name = dotted(alias.name)
-        yield f"{prefix}{name}", dotted(alias.asname.name) if alias.asname else name
+        name = dotted_name(alias.name)
+        yield f"{prefix}{name}", dotted_name(alias.asname.name) if alias.asname else name
 
 
 def constant_key(node: cst.Subscript) -> str | None:

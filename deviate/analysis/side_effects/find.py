@@ -15,11 +15,11 @@ from deviate.analysis.side_effects.ports import ports
 from deviate.analysis.side_effects.trackers import Found, ids
 from deviate.analysis.side_effects.uploads import uploads
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import listed
+from deviate.model.metric_vocabulary import split_words
 
 RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
 LONGEST_CONDITION = 48
-RANKS = listed("rank main master process primary")
+RANKS = split_words("rank main master process primary")
 """Words of conditions that hold in one process of each run."""
 
 

@@ -151,8 +151,8 @@ class Tally:
 
     def forecast(self) -> str:
         """The same in words; empty where there is none."""
-        left = self.left_s()
-        return "" if left is None else f"about {duration(left)} left"
+        remaining_s = self.left_s()
+        return "" if remaining_s is None else f"about {duration(remaining_s)} left"
 
     def _whole(self, update: RunUpdate, elapsed: float) -> float | None:
         """Seconds that a run will have taken."""

@@ -107,7 +107,7 @@ def device_of(difference: Difference, evidence: Evidence) -> str:
     return device or evidence.device
 
 
-def _warned(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_warning(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in NUMBERS or not evidence.operations:
         return None
     matches = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
@@ -121,7 +121,7 @@ def _warned(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     )
 
 
-def _autotuned(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in NUMBERS or evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
         return None
     tuned = evidence.fact("torch cuDNN benchmark")
@@ -217,7 +217,7 @@ KERNELS: tuple[KnownCause, ...] = (
         signs="the run warned of it (`--warn-only`, `warn_only=True`)",
         cure="take another operation, or compute this one on the CPU",
         source=ALGORITHMS,
-        see=_warned,
+        see=_see_warning,
     ),
     KnownCause(
         id="autotuning",
@@ -229,7 +229,7 @@ KERNELS: tuple[KnownCause, ...] = (
         cure="switch the search off",
         code="torch.backends.cudnn.benchmark = False",
         source=RANDOMNESS,
-        see=_autotuned,
+        see=_see_autotuning,
         holds=("autotune",),
     ),
     KnownCause(

@@ -60,7 +60,7 @@ def _results(difference: Difference, evidence: Evidence) -> CauseEvidence | None
     return CauseEvidence(certainty, why, places, is_circumstance=True)
 
 
-def _shared(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_shared_memory(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     places = hazard_places(evidence, "shared-memory", "word-vectors")
     if not places or difference.phase not in ("initial", "forward", "loss", "backward", "update"):
         return None
@@ -164,7 +164,7 @@ ORDER: tuple[KnownCause, ...] = (
         "several threads; the forward pass or the update differs first, and nothing else is likely",
         cure="train in one process, or add up gradients before each update",
         source="https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#asynchronous-multiprocess-training-e-g-hogwild",
-        see=_shared,
+        see=_see_shared_memory,
     ),
     KnownCause(
         id="time-limit",

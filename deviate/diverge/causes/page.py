@@ -77,8 +77,8 @@ def _switch(cause: KnownCause) -> str:
     variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
     if not cause.holds:
         return variables or "nothing; only the program can be changed"
-    held = f"holds {', '.join(f'`{factor}`' for factor in cause.holds)} with `--variant control`"
-    return f"{held}, or sets {variables}" if variables else held
+    hold_clause = f"holds {', '.join(f'`{factor}`' for factor in cause.holds)} with `--variant control`"
+    return f"{hold_clause}, or sets {variables}" if variables else hold_clause
 
 
 def _link(source: str) -> str:

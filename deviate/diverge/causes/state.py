@@ -8,7 +8,7 @@ from deviate.model.divergence import Difference, Place
 READS = ("uninitialised", "partly uninitialised")
 
 
-def _uninitialised(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     reads = difference.more.get("reads")
     if reads in READS:
         return CauseEvidence(
@@ -84,7 +84,7 @@ STATE: tuple[KnownCause, ...] = (
         code="torch.zeros(n)  # not torch.empty(n)",
         source="https://docs.pytorch.org/docs/stable/generated/torch.empty.html, "
         "https://docs.pytorch.org/docs/stable/deterministic.html",
-        see=_uninitialised,
+        see=_see_uninitialised,
         holds=("kernels",),
     ),
     KnownCause(

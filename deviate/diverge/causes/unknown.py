@@ -36,9 +36,9 @@ SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
     """The honest end of the list."""
-    held = all(evidence.is_held(factor) for factor in FACTORS)
+    is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
     why = "nothing that was recorded tells one cause from another"
-    if held:
+    if is_all_held:
         why += ", and everything that deviate can hold was held"
     cure = TRY[difference.phase]
     if cure == COMPUTED and difference.rung != "operations" and "torch" in evidence.frameworks:
@@ -50,7 +50,7 @@ def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
         title="no known cause is likely",
         why=why,
         cure=cure,
-        switch=None if held else switch_for(evidence, FACTORS),
+        switch=None if is_all_held else switch_for(evidence, FACTORS),
         places=(difference.place,) if difference.place is not None else (),
         source=SOURCE,
         certainty="possible",

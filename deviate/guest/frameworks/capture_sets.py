@@ -98,7 +98,7 @@ class Sets:
 
     # ------------------------------------------------------------ rows
 
-    def put(
+    def store(
         self,
         name: str,
         root: Any,

@@ -31,7 +31,7 @@ def _patch(transform: Any, context: AdapterContext) -> None:
     capture = parts().weights.capture if context.capture.wants_predictions else None
 
     def region(function: Any, stream: str) -> Any:
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def call_and_route(*args: Any, **kwargs: Any) -> Any:
             before = streams.enter(stream)
             try:
                 if stream == "dropout":
@@ -43,8 +43,8 @@ def _patch(transform: Any, context: AdapterContext) -> None:
             finally:
                 streams.leave(before)
 
-        called.__dict__.update(function.__dict__)
-        return wraps_like(called, function)
+        call_and_route.__dict__.update(function.__dict__)
+        return wraps_like(call_and_route, function)
 
     def transform_with_state(*args: Any, **kwargs: Any) -> Any:
         transformed = original(*args, **kwargs)

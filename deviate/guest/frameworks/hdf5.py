@@ -21,7 +21,7 @@ def install(module: Any, context: AdapterContext) -> None:
     original = module.File.__init__
     default = "a" if str(module.__version__).startswith("2.") else "r"
 
-    def opened(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
+    def patched_init(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
         if isinstance(name, (str, bytes)) or hasattr(name, "__fspath__"):
             mode = (args[0] if args else kwargs.get("mode")) or default
             if mode == "r":
@@ -30,4 +30,4 @@ def install(module: Any, context: AdapterContext) -> None:
                 context.guard.before_writing(name, is_emptied=mode in EMPTYING)
         original(self, name, *args, **kwargs)
 
-    module.File.__init__ = wraps_like(opened, original)
+    module.File.__init__ = wraps_like(patched_init, original)

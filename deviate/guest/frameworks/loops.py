@@ -61,7 +61,7 @@ class Loops:
         loops, self.loops = self.loops, []
         for loop in loops:
             try:
-                self.sets.put(loop.name, loop.data, loop.batches, loop.step)
+                self.sets.store(loop.name, loop.data, loop.batches, loop.step)
             except Exception as error:
                 self.recorder.fault("outputs of %s" % loop.name, error)
 

@@ -25,7 +25,7 @@ def install(module: Any, context: AdapterContext) -> None:
         updated = original(*args, **kwargs)
         try:
             if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
-                weights.updated(args[0] if args else kwargs["params"], updated)
+                weights.see_update(args[0] if args else kwargs["params"], updated)
         except Exception as error:
             context.recorder.fault("optax.apply_updates", error)
         return updated

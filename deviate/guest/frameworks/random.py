@@ -31,7 +31,7 @@ def install(module: Any, context: AdapterContext) -> None:
         generators = Generators(streams, module)
         for name in dir(module):
             if getattr(getattr(module, name), "__self__", None) is module._inst:
-                setattr(module, name, generators.routed(name))
+                setattr(module, name, generators.route(name))
         Splitting(streams, context.project).patch(module, ("shuffle", "sample"))
         names = [name for name in DRAWS if hasattr(module, name)]
         context.early_draws.patch(module, names, LIBRARY)
@@ -70,7 +70,7 @@ class Generators(Bank):
         self.marks[OTHER] = self.fingerprint(module_generator)
         return module_generator
 
-    def routed(self, name: str) -> Any:
+    def route(self, name: str) -> Any:
         """The function of the module, drawing from the generator of the stream that draws now."""
 
         def function(*args: Any, **kwargs: Any) -> Any:

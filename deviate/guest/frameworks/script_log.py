@@ -32,13 +32,13 @@ class Logs:
         self.weights: list[tuple[str, Array]] = []
 
     def safe(self, function: Callable[..., None]) -> Callable[..., None]:
-        def logged(*args: Any, **kwargs: Any) -> None:
+        def call_safely(*args: Any, **kwargs: Any) -> None:
             try:
                 function(*args, **kwargs)
             except Exception as error:
                 self.recorder.fault("deviate.%s" % function.__name__, error)
 
-        return logged
+        return call_safely
 
     def log_predictions(
         self, outputs: Any, truth: Any = None, *, name: str = "test", inputs: Any = None, **columns: Any

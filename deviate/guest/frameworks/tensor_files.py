@@ -25,10 +25,10 @@ def _tell(module: Any, name: str, position: int, listener: Callable[[Any], None]
     if original is None:
         return
 
-    def observed(*args: Any, **kwargs: Any) -> Any:
+    def call_and_tell(*args: Any, **kwargs: Any) -> Any:
         target = args[position] if len(args) > position else kwargs.get("filename")
         if isinstance(target, (str, bytes)) or hasattr(target, "__fspath__"):
             listener(target)
         return original(*args, **kwargs)
 
-    setattr(module, name, wraps_like(observed, original))
+    setattr(module, name, wraps_like(call_and_tell, original))

@@ -92,10 +92,10 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
         table.add_row(
             _text(item.section.name), _text(where), item.section.role or item.metric.role, better, ", ".join(settings)
         )
-    left = [item.section.name for item in items if not item.is_kept]
+    left_out = [item.section.name for item in items if not item.is_kept]
     parts: list[RenderableType] = [Text(f"\nTo record of {_clean(analysis.script)}", style="bold"), table]
-    if left:
-        parts.append(_rows([("Left out", _text(", ".join(left)))]))
+    if left_out:
+        parts.append(_rows([("Left out", _text(", ".join(left_out)))]))
     keys = (("Enter", "write deviate.toml"), ("b", "back"), ("q", "quit, write nothing"))
     return Group(*parts, Text(), _keys(keys))
 

@@ -66,13 +66,13 @@ def review(
     walk = _Walk(analysis, _items(analysis, config, matches or ()), screen, has_chosen_loop=has_chosen_loop)
     if not walk.run():
         return None
-    left = [item for item in walk.items if not item.is_kept]
+    left_out = [item for item in walk.items if not item.is_kept]
     entries = [Entry(item.section, item.was, item.reason) for item in walk.items if item.is_kept]
     offered: list[Entry] = []
     if matches is None:
-        offered = [Entry(item.section, None, item.reason) for item in left]
+        offered = [Entry(item.section, None, item.reason) for item in left_out]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
-    dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
+    dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left_out if item.was}
     return saving.ListedMetrics(walk.analysis, entries, dropped, offered, walk.has_chosen_loop)
 
 
@@ -86,11 +86,11 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
         )
         for match in matches
     ]
-    new, left = saving.split_unlisted(analysis, config, matches)
+    new, left_out = saving.split_unlisted(analysis, config, matches)
     names = [item.section.name for item in items]
-    entries = saving.new_entries([*new, *left], names)
+    entries = saving.new_entries([*new, *left_out], names)
     is_kept = not config.metrics or bool(config.statements)
-    for metric, entry in zip([*new, *left], entries, strict=True):
+    for metric, entry in zip([*new, *left_out], entries, strict=True):
         items.append(Item(entry.section, metric, is_kept=is_kept and metric in new))
     return items
 

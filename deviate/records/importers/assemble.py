@@ -12,7 +12,16 @@ from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.model.metric_vocabulary import direction_of, words
 from deviate.records.importers.registry import Imported, ImportedRun
-from deviate.records.importers.roles import Roles, crossed, is_counter, keys_of, repeated, roles_of, tell_apart, word
+from deviate.records.importers.roles import (
+    Roles,
+    find_crossed_factors,
+    is_counter,
+    keys_of,
+    match_repeated,
+    roles_of,
+    tell_apart,
+    word,
+)
 from deviate.records.importers.tables import Table, is_numeric, number
 
 MOST_METRICS = 1_000
@@ -49,7 +58,7 @@ def assemble(
     Raises:
         InputError: it holds no scores, or several measurements of a run that nothing tells apart.
     """
-    melted = _melted(table) if roles is None else None
+    melted = _melt(table) if roles is None else None
     if melted is not None:
         under, melting = melted
         table = Table(under.columns, under.n_rows, notes=(*table.notes, melting))
@@ -77,7 +86,7 @@ def assemble(
             name=name or path.stem,
             form=form,
             sources=(path,),
-            runs=tuple(_imported(run, table, roles) for run in runs),
+            runs=tuple(_to_imported_run(run, table, roles) for run in runs),
             tasks=tasks,
             notes=notes,
         )
@@ -88,7 +97,7 @@ def assemble(
 def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     """With further columns as parts of the experiment, where rows would else measure the same thing twice."""
     if roles.run is None and roles.step is None and roles.metric is None and (roles.experiment or roles.task):
-        chosen = crossed(table, roles)
+        chosen = find_crossed_factors(table, roles)
         if len(chosen) == 1 and is_counter(table.columns[chosen[0]]):
             return replace(_without(roles, chosen), run=chosen[0])
     elif roles.run is not None and not _is_unique(table, roles):
@@ -105,7 +114,7 @@ def _without(roles: Roles, chosen: Sequence[str]) -> Roles:
         roles,
         values=tuple(name for name in roles.values if name not in chosen) or roles.values,
         settings=tuple(name for name in roles.settings if name not in chosen),
-        left=tuple(name for name in roles.left if name not in chosen),
+        unused=tuple(name for name in roles.unused if name not in chosen),
     )
 
 
@@ -168,7 +177,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         else:
             label = str(n_seen.get(key, 0))
             n_seen[key] = n_seen.get(key, 0) + 1
-        run = runs.setdefault(label, _begun(label, roles))
+        run = runs.setdefault(label, _begin_run(label, roles))
         if roles.status and columns[roles.status][row]:
             run.status = _status(columns[roles.status][row], run.status)
         for name in roles.values:
@@ -179,7 +188,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
     return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
 
 
-def _begun(label: str, roles: Roles) -> _Run:
+def _begin_run(label: str, roles: Roles) -> _Run:
     if roles.run is None:
         return _Run(f"{'run' if roles.step else 'row'} {int(label) + 1}")
     value = number(label)
@@ -204,7 +213,7 @@ def _status(cell: str, before: Status) -> Status:
     return statuses.get(text) or STATUS_WORDS.get(text) or before
 
 
-def _imported(run: _Run, table: Table, roles: Roles) -> ImportedRun:
+def _to_imported_run(run: _Run, table: Table, roles: Roles) -> ImportedRun:
     series = {
         name: Series(tuple(name[0] for name in points), tuple(name[1] for name in points))
         for name, points in run.points.items()
@@ -224,7 +233,7 @@ def _tasks(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(by_measure.get(best, ()))
 
 
-def _melted(table: Table) -> tuple[Table, str] | None:
+def _melt(table: Table) -> tuple[Table, str] | None:
     """Columns that are runs, put under one another; None where columns are metrics."""
     if not table.has_header:
         return None
@@ -237,7 +246,7 @@ def _melted(table: Table) -> tuple[Table, str] | None:
     if step and matches and len(matches) >= len(names) - 1 and any(match[3] for match in matches.values()):
         parts = {name: (match[1], match[2]) for name, match in matches.items() if not match[3]}
         return _put_under(table, step, parts), "a chart exported from W&B: a column per run"
-    runs = repeated([name for name in names if not re.fullmatch(r"column 1|index", name)])
+    runs = match_repeated([name for name in names if not re.fullmatch(r"column 1|index", name)])
     if runs is None:
         return None
     return _put_under(table, step, {name: (name, metric) for name, metric in runs.items()}), "a column per run"
@@ -273,19 +282,19 @@ def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, li
         f"step = {roles.step}" if roles.step else "",
         f"part of the data = {roles.split}" if roles.split else "",
         f"metric = {roles.metric}, value = {roles.values[0]}" if roles.metric else "",
-        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {_listed(roles.values)}",
+        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {_join_names(roles.values)}",
     ]
     several = f"{len(read)} experiments, " if len(read) > 1 else ""
-    said = [*table.notes, *filter(None, parts)]
+    phrases = [*table.notes, *filter(None, parts)]
     yield (
-        f"{path.name}: {kind}, {table.n_rows} row{'s' * (table.n_rows != 1)}: {', '.join(said)}: "
+        f"{path.name}: {kind}, {table.n_rows} row{'s' * (table.n_rows != 1)}: {', '.join(phrases)}: "
         f"{several}{n_runs} run{'s' * (n_runs != 1)} ({OTHERWISE})"
     )
-    if roles.left:
-        yield f"{path.name}: not used: {_listed(roles.left)}"
+    if roles.unused:
+        yield f"{path.name}: not used: {_join_names(roles.unused)}"
     if roles.settings:
         settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
-        yield f"{path.name}: the same in all rows, so taken for settings: {_listed(settings)}"
+        yield f"{path.name}: the same in all rows, so taken for settings: {_join_names(settings)}"
     if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
         yield f"{path.name}: {roles.step} begins anew: each time a new run begins"
     if not roles.run and not roles.step and table.n_rows >= MANY_ROWS:
@@ -300,6 +309,6 @@ def _values(read: dict[str, list[_Run]]) -> Iterator[float]:
     return (value for _, value in itertools.chain.from_iterable(points))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more

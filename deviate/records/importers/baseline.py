@@ -163,7 +163,7 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
             name=f"{baseline.name}-baseline",
             form="baseline",
             sources=(path,),
-            runs=tuple(_imported(run, baseline) for run in baseline.runs),
+            runs=tuple(_to_imported_run(run, baseline) for run in baseline.runs),
             notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {baseline.name}{where}, {provenance}",),
             selected=baseline.metrics,
             streams=baseline.streams,
@@ -207,7 +207,7 @@ def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMet
     )
 
 
-def _imported(run: BaselineRun, baseline: Baseline) -> ImportedRun:
+def _to_imported_run(run: BaselineRun, baseline: Baseline) -> ImportedRun:
     aggregates: Sequence[tuple[str, str]] = [
         (metric.name, metric.aggregate) for metric in baseline.metrics if metric.name in run.scores
     ]

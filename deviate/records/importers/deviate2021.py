@@ -82,7 +82,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
         raise InputError(
             f"{path} holds no logs of that release", "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …"
         )
-    read = [assemble(_counted(read_table(log)), log, "deviate2021", kind="DEVIATE 2021")[0] for log in logs]
+    read = [assemble(_count_rows(read_table(log)), log, "deviate2021", kind="DEVIATE 2021")[0] for log in logs]
     notes = (
         *read[0].notes,
         "values have five decimals; Time is the seconds of the written iteration alone",
@@ -97,7 +97,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     return (Imported(name, "deviate2021", tuple(logs), runs, notes=notes),)
 
 
-def _counted(table: Table) -> Table:
+def _count_rows(table: Table) -> Table:
     """Rows are counted where the iteration does not: the form of that release for scripts without a loop."""
     steps = table.columns["Iter"]
     if len(set(steps)) > 1 or len(steps) < 2:
@@ -148,10 +148,10 @@ def _notes(*, is_analysis: bool) -> tuple[str, ...]:
 
 def _right(figures: Sequence[str], cells: Sequence[str]) -> list[str]:
     cells = ["" if cell.lower() == "nan" and P_VALUE not in figures else cell for cell in cells]
-    return [_doubled(cell) if figure == P_VALUE else cell for figure, cell in zip(figures, cells, strict=False)]
+    return [_double(cell) if figure == P_VALUE else cell for figure, cell in zip(figures, cells, strict=False)]
 
 
-def _doubled(cell: str) -> str:
+def _double(cell: str) -> str:
     p_value = number(cell)
     if p_value is None or math.isnan(p_value):
         return "none: all values equal"

@@ -44,7 +44,7 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
         values=tuple(name for name in METRICS if name in columns),
         experiment=tuple(name for name in SET if name in columns),
         run="try",
-        left=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
+        unused=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
     )
     experiments = assemble(
         dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles

@@ -30,14 +30,14 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     """Read the experiments in one file. Raises InputError where it is damaged, or holds no scores."""
     text = read_text(path)
     try:
-        document = _parsed(text)
+        document = _parse(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {str(error)[:200]}", "write it anew, or export CSV") from error
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
         return _of_report(document, path)
     if isinstance(document, dict):
-        held = [entry for entry in document.values() if _is_records(entry)]
-        document = held[0] if len(held) == 1 else document
+        record_lists = [entry for entry in document.values() if _is_records(entry)]
+        document = record_lists[0] if len(record_lists) == 1 else document
     if _is_records(document):
         return assemble(_records(document), path, "json", kind="records")
     if isinstance(document, list) and document and all(_is_score(entry) for entry in document):
@@ -48,7 +48,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     raise InputError(f"{path} holds no scores in a form that is known", f"write {FORMS}")
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """One document, or one per line."""
     try:
         return json.loads(text)
@@ -99,11 +99,11 @@ def _flat(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_mapping(document: dict[str, Any], path: Path) -> Shape | None:
-    scores = {name: it for name, it in document.items() if _is_scores(it)}
+    scores = {name: values for name, values in document.items() if _is_scores(values)}
     if scores:
         return assemble(_side_by_side(scores), path, "json", kind="lists by metric")
-    inner = {name: it for name, it in document.items() if isinstance(it, dict)}
-    by_experiment = {name: it for name, it in inner.items() if any(map(_is_scores, it.values()))}
+    inner = {name: entries for name, entries in document.items() if isinstance(entries, dict)}
+    by_experiment = {name: entries for name, entries in inner.items() if any(map(_is_scores, entries.values()))}
     if by_experiment:
         return tuple(
             Imported(name, "json", (path,), each.runs, notes=(f"{path.name}: {name}: lists by metric", *each.notes))
@@ -112,16 +112,16 @@ def _of_mapping(document: dict[str, Any], path: Path) -> Shape | None:
                 _side_by_side({metric: scores for metric, scores in runs.items() if _is_scores(scores)}), path, "json"
             )
         )
-    by_run = {name: it for name, it in inner.items() if any(_is_score(value) for value in it.values())}
+    by_run = {name: entries for name, entries in inner.items() if any(_is_score(value) for value in entries.values())}
     if by_run:
         return assemble(_records([{"run": name, **run} for name, run in by_run.items()]), path, "json", kind="by run")
-    flat = {name: it for name, it in document.items() if _is_score(it)}
+    flat = {name: score for name, score in document.items() if _is_score(score)}
     return assemble(_records([flat]), path, "json", kind="one run") if flat else None
 
 
 def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
     n_rows = max(map(len, scores.values()))
-    columns = {name: [*map(_cell, it), *[""] * (n_rows - len(it))] for name, it in scores.items()}
+    columns = {name: [*map(_cell, values), *[""] * (n_rows - len(values))] for name, values in scores.items()}
     return Table(columns, n_rows)
 
 
@@ -134,7 +134,7 @@ def _of_report(document: dict[str, Any], path: Path) -> Shape:
                 name=f"{entry['name']}-{entry['variant']}" if several else str(entry["name"]),
                 form="json",
                 sources=(path,),
-                runs=_reported(entry["runs"], entry["metrics"]),
+                runs=_to_imported_runs(entry["runs"], entry["metrics"]),
                 tasks=tuple(map(str, entry.get("tasks", []))),
                 notes=(
                     f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without their curves",
@@ -156,7 +156,9 @@ def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Dire
     }
 
 
-def _reported(runs: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]]) -> tuple[ImportedRun, ...]:
+def _to_imported_runs(
+    runs: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]]
+) -> tuple[ImportedRun, ...]:
     scores: dict[int, dict[str, Series]] = {}
     for metric in metrics:
         for score in metric["scores"]:

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from deviate.base import redacted_variables
+from deviate.base import redact_variables
 from deviate.errors import InputError
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.registry import Imported, importer
@@ -71,4 +71,4 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
 def _settings(folder: Path) -> dict[str, str]:
     """The plain ones of `hparams.yaml`, without secrets."""
     matches = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
-    return redacted_variables({match[1]: match[2] for match in matches if match})
+    return redact_variables({match[1]: match[2] for match in matches if match})

@@ -21,7 +21,7 @@ from deviate.records.importers.mlflow_store import (
     read_folders,
 )
 from deviate.records.importers.registry import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import as_series, named, settings
+from deviate.records.importers.tracked import as_series, list_names, settings
 
 DATABASE = "mlflow.db"
 MACHINE = "system/"
@@ -63,14 +63,14 @@ def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | 
     for run in group.runs:
         run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
     parents = {run.tags[PARENT] for run in group.runs if PARENT in run.tags}
-    kept = [run for run in group.runs if not run.is_deleted and (run.trails or run.id not in parents)]
-    kept.sort(key=lambda run: (run.started, run.id))
-    if not any(run.trails for run in kept):
+    logged_runs = [run for run in group.runs if not run.is_deleted and (run.trails or run.id not in parents)]
+    logged_runs.sort(key=lambda run: (run.started, run.id))
+    if not any(run.trails for run in logged_runs):
         return None
-    series, notes = as_series([run.trails for run in kept], [_start(run) for run in kept])
-    labels = [run.name or run.id for run in kept]
+    series, notes = as_series([run.trails for run in logged_runs], [_start(run) for run in logged_runs])
+    labels = [run.name or run.id for run in logged_runs]
     runs = []
-    for run, label, its in zip(kept, labels, series, strict=True):
+    for run, label, its in zip(logged_runs, labels, series, strict=True):
         params, seeds = settings(run.params)
         facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
         runs.append(
@@ -84,25 +84,25 @@ def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | 
                 seeds,
             )
         )
-    all_notes = (*_notes(group, kept, deleted), *notes)
+    all_notes = (*_notes(group, logged_runs, deleted), *notes)
     return Imported(group.name, "mlflow", (path,), tuple(runs), notes=all_notes)
 
 
 def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
     open_ended = [run.name or run.id for run in runs if run.state not in STATUS]
     if open_ended:
-        yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+        yield f"{list_names(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
     for run in runs:
         if run.torn:
-            yield f"{run.name or run.id}: the last line of {named(run.torn)} is not whole, left out"
+            yield f"{run.name or run.id}: the last line of {list_names(run.torn)} is not whole, left out"
     removed = [run.name or run.id for run in group.runs if run.is_deleted]
     if removed:
-        yield f"{named(removed)}: deleted in MLflow, left out"
+        yield f"{list_names(removed)}: deleted in MLflow, left out"
     parents = [run.name or run.id for run in group.runs if run not in runs and not run.is_deleted]
     if parents:
-        yield f"{named(parents)}: parent of other runs without metrics of its own, left out"
+        yield f"{list_names(parents)}: parent of other runs without metrics of its own, left out"
     if deleted:
-        yield f"deleted experiments in the store are left out: {named(deleted)}"
+        yield f"deleted experiments in the store are left out: {list_names(deleted)}"
 
 
 def _start(run: Stored) -> float:

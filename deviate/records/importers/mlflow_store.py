@@ -73,7 +73,7 @@ def is_database(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(len(SQLITE)) != SQLITE:
                 return False
-        with contextlib.closing(_opened(path)) as base:
+        with contextlib.closing(_open_database(path)) as base:
             return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
     except (OSError, sqlite3.Error):
         return False
@@ -186,11 +186,11 @@ def _plain(value: str) -> str:
     if value[:1] == "'" == value[-1:] and len(value) > 1:
         return value[1:-1].replace("''", "'")
     if value[:1] == '"' == value[-1:] and len(value) > 1:
-        return ESCAPE.sub(_unescaped, value[1:-1])
+        return ESCAPE.sub(_unescape, value[1:-1])
     return "" if value in {"null", "~"} else value
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code = match[1]
     if code[0] in "xuU" and len(code) > 1:
         return chr(int(code[1:], 16))
@@ -206,7 +206,7 @@ def read_database(path: Path) -> list[Group]:
     import sqlite3
 
     try:
-        with contextlib.closing(_opened(path)) as base:
+        with contextlib.closing(_open_database(path)) as base:
             groups = {
                 key: Group(name or str(key), stage == "deleted")
                 for key, name, stage in base.execute("SELECT experiment_id, name, lifecycle_stage FROM experiments")
@@ -236,7 +236,7 @@ def read_database(path: Path) -> list[Group]:
     return list(groups.values())
 
 
-def _opened(path: Path) -> "sqlite3.Connection":
+def _open_database(path: Path) -> "sqlite3.Connection":
     import sqlite3
 
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)

@@ -6,42 +6,44 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import direction_of, listed, role_of, words
+from deviate.model.metric_vocabulary import direction_of, role_of, split_words, words
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
 
-METRIC = listed("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
-VALUE = listed("value values score scores result metric_value metricvalue val y")
-RUN = listed(
+METRIC = split_words("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
+VALUE = split_words("value values score scores result metric_value metricvalue val y")
+RUN = split_words(
     "run run_id runid run_number run_name runname seed seeds random_seed rng_seed seed_id replicate replicates "
     "replication rep repeat repetition trial trial_id fold cv_fold random_state instance_seed run_index run_idx "
     "seed_idx runs"
 )
-STEP = listed(
+STEP = split_words(
     "global_step step steps trainer_step iteration iterations iter iters timestep timesteps total_timesteps "
     "total_steps env_steps env_step training_iteration num_steps update updates frame frames round epoch epochs "
     "episode episodes num_epochs batch environment_steps gradient_steps train_step t x_step communication_round "
     "comm_round itr it kimg tick nimg"
 )
-EXPERIMENT = listed(
+EXPERIMENT = split_words(
     "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "
     "algorithm_name algo_name agent approach system classifier learner policy technique group condition setting config "
     "configuration architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver"
 )
-TASK = listed(
+TASK = split_words(
     "task task_name dataset datasets dataset_name data_set env environment env_id env_name environment_name game "
     "benchmark problem domain instance dataset_id task_id test_set corpus language"
 )
-STATUS = listed("status state outcome")
-SPLIT = listed("split phase subset partition stage data_partition train_or_val train_test set_name")
+STATUS = split_words("status state outcome")
+SPLIT = split_words("split phase subset partition stage data_partition train_or_val train_test set_name")
 """What of a row's metrics it tells: `val` and `loss` are val_loss."""
-WALL = listed("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
-AMBIGUOUS = listed("name id label")
+WALL = split_words(
+    "wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime"
+)
+AMBIGUOUS = split_words("name id label")
 """A metric where one column of numbers stands beside it, else an experiment."""
 MEANS, SPREADS = (
-    listed("mean avg average m"),
-    listed("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
+    split_words("mean avg average m"),
+    split_words("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
 )
-COUNTS = listed("n count num n_runs runs n_seeds nruns")
+COUNTS = split_words("n count num n_runs runs n_seeds nruns")
 INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)^(.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+$")
 SUMMARY_HINT = (
@@ -52,7 +54,7 @@ SUMMARY_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of the columns by what they are; `values` are the metrics, `left` what is not used.
+    """Names of the columns by what they are; `values` are the metrics, `unused` what is not used.
 
     Attributes:
         settings: numbers that are the same in every row.
@@ -67,7 +69,7 @@ class Roles:
     status: str | None = None
     split: str | None = None
     settings: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def word(name: str) -> str:
@@ -93,25 +95,25 @@ def roles_of(table: Table, place: str) -> Roles:
     by_word = {name: word(name) for name in columns}
     numeric = tuple(name for name in columns if is_numeric(columns[name]))
     texts = [name for name in columns if name not in numeric and any(columns[name])]
-    taken: list[str] = []
+    occupied: list[str] = []
 
     def take(names: Iterable[str]) -> str | None:
-        name = next((name for name in names if name not in taken), None)
-        taken.extend([name] if name is not None else [])
+        name = next((name for name in names if name not in occupied), None)
+        occupied.extend([name] if name is not None else [])
         return name
 
     metric = take(name for name in texts if by_word[name] in METRIC)
     task = take(
         name for name in columns if by_word[name] in TASK and _can_name(columns[name], has_numbers=name in numeric)
     )
-    experiment = [name for name in texts if by_word[name] in EXPERIMENT and name not in taken]
-    taken += experiment
+    experiment = [name for name in texts if by_word[name] in EXPERIMENT and name not in occupied]
+    occupied += experiment
     run = take(name for name in _by_rank(columns, by_word, RUN) if name in texts or is_integral(columns[name]))
     status = take(name for name in texts if by_word[name] in STATUS)
     split = take(name for name in texts if by_word[name] in SPLIT)
-    step = _step(columns, by_word, taken, numeric)
-    taken += [step] if step else []
-    rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
+    step = _step(columns, by_word, occupied, numeric)
+    occupied += [step] if step else []
+    rest = [name for name in numeric if name not in occupied and not _is_index(name, columns[name])]
     if metric is None and len(rest) == 1 and by_word[rest[0]] in VALUE:
         metric = take(name for name in texts if by_word[name] in AMBIGUOUS)
     elif not experiment and run is None:
@@ -132,17 +134,19 @@ def roles_of(table: Table, place: str) -> Roles:
     experiment = (
         repeated_names or experiment
     )  # what has another name in each row names runs, where something else is there
-    experiment += [name for name in texts if name not in taken and 1 < len(set(columns[name])) <= table.n_rows / 2]
+    experiment += [name for name in texts if name not in occupied and 1 < len(set(columns[name])) <= table.n_rows / 2]
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
-    left = tuple(name for name in columns if name not in used and any(columns[name]))
-    return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, left)
+    unused = tuple(name for name in columns if name not in used and any(columns[name]))
+    return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, unused)
 
 
 def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     """Further columns by which rows with the same keys are told apart, as few as will do; empty where none do."""
     columns, n_rows = table.columns, table.n_rows
     keys = keys_of(roles)
-    free = [name for name in (*roles.left, *roles.settings, *roles.values) if name != roles.metric and name not in keys]
+    free = [
+        name for name in (*roles.unused, *roles.settings, *roles.values) if name != roles.metric and name not in keys
+    ]
     free = [
         name
         for name in free
@@ -161,7 +165,7 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     return chosen_names if _n_levels(columns, (*keys, *chosen_names)) == n_rows else ()
 
 
-def crossed(table: Table, roles: Roles) -> tuple[str, ...]:
+def find_crossed_factors(table: Table, roles: Roles) -> tuple[str, ...]:
     """Numbers that are factors and no results: the same levels with every experiment and task, each once."""
     chosen = tell_apart(table, roles)
     groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
@@ -189,7 +193,7 @@ def _n_levels(columns: dict[str, list[str]], names: Sequence[str]) -> int:
     return len(set(zip(*(columns[name] for name in names), strict=True)))
 
 
-def repeated(values: Sequence[str]) -> dict[str, str] | None:
+def match_repeated(values: Sequence[str]) -> dict[str, str] | None:
     """Columns that are runs, as `acc_seed_0` and `acc_seed_1`: column to metric; None where they are not."""
     matches = {name: REPEATED.match(name) for name in values}
     if len(values) < 2 or not all(matches.values()):

@@ -60,8 +60,8 @@ def number(cell: str) -> float | None:
     except ValueError:
         pass
     text = cell.removesuffix("%").strip()
-    if held := TENSOR.fullmatch(text):
-        text = held[1]
+    if tensor := TENSOR.fullmatch(text):
+        text = tensor[1]
     if not NUMBER.fullmatch(text):
         return None
     return float(text.replace("−", "-").replace("d", "e").replace("D", "E"))
@@ -74,7 +74,7 @@ def head(path: Path, n_characters: int = 4096) -> str:
             data = file.read(n_characters)
     except OSError:
         return ""
-    return "" if _is_binary(data) else _decoded(data, is_cut=True)
+    return "" if _is_binary(data) else _decode(data, is_cut=True)
 
 
 def read_text(path: Path) -> str:
@@ -97,7 +97,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} is empty", "name a file with results")
     if _is_binary(data[:65_536]):
         raise InputError(f"{path} is no text file", "export it as CSV or JSON first")
-    return _decoded(data)
+    return _decode(data)
 
 
 def read_table(path: Path) -> Table:
@@ -156,7 +156,7 @@ def _is_binary(data: bytes) -> bool:
     )
 
 
-def _decoded(data: bytes, *, is_cut: bool = False) -> str:
+def _decode(data: bytes, *, is_cut: bool = False) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     try:
@@ -213,7 +213,7 @@ def _header(
     numbers = [number(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell) for cell in rows[0]]
     is_measured = any(value is not None and value != value // 1 for value in numbers)
     if not is_measured and any(
-        it is None and cell.lower() not in MISSING for it, cell in zip(numbers, rows[0], strict=True)
+        parsed is None and cell.lower() not in MISSING for parsed, cell in zip(numbers, rows[0], strict=True)
     ):
         if len(rows) == 1:
             raise InputError(f"{path} has a header and no rows", "name a file with results")

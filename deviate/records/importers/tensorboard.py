@@ -20,7 +20,7 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers.registry import Imported, ImportedRun, importer
 from deviate.records.importers.tensorboard_events import EventFile, read_events
-from deviate.records.importers.tracked import Trails, as_series, go_on, named
+from deviate.records.importers.tracked import Trails, as_series, go_on, list_names
 
 MARK = "tfevents"
 PARTS = frozenset({"train", "training", "validation", "val", "valid", "eval", "evaluation", "test"})
@@ -63,17 +63,17 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
         raise InputError(
             f"there are no event files of TensorBoard in {path}", "name the folder that runs were logged to"
         )
-    folders = {folder: _joined(files) for folder, files in listed}
+    folders = {folder: _join_files(files) for folder, files in listed}
     runs: dict[Path, _LoggedRun] = {}
-    for folder, found in folders.items():
+    for folder, events in folders.items():
         home = root if path.is_file() else _home(folder, root, folders)
         run = runs.setdefault(home, _LoggedRun())
-        run.folders.append(found)
-        for tag, trail in found.trails.items():
-            name = _name(tag, folder, home, found)
+        run.folders.append(events)
+        for tag, trail in events.trails.items():
+            name = _name(tag, folder, home, events)
             if name not in run.trails:
                 run.trails[name] = trail
-            elif not found.is_session:  # which has for a curve one last value at no step
+            elif not events.is_session:  # which has for a curve one last value at no step
                 run.trails[f"{folder.relative_to(home).as_posix()}/{tag}"] = trail
     empty = [_label(home, root, path) for home, run in runs.items() if not run.trails]
     runs = {home: run for home, run in runs.items() if run.trails}
@@ -93,7 +93,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     )
     all_notes = (*_notes({labels[home]: run for home, run in runs.items()}, imported), *notes)
     if empty:
-        all_notes = (*all_notes, f"{named(empty)}: no scalars in the event files, left out")
+        all_notes = (*all_notes, f"{list_names(empty)}: no scalars in the event files, left out")
     return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=all_notes),)
 
 
@@ -106,7 +106,7 @@ def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, 
             yield Path(place), [Path(place, name) for name in files]
 
 
-def _joined(files: list[Path]) -> EventFile:
+def _join_files(files: list[Path]) -> EventFile:
     """The files of one folder, one after another."""
     whole = read_events(files[0])
     for path in files[1:]:
@@ -164,13 +164,15 @@ def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) ->
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
     torn = [run.label for run in imported if run.status == "lost"]
     if torn:
-        yield f"{named(torn)}: the last record is not whole, so the run was killed or still goes on: counts as lost"
+        yield (
+            f"{list_names(torn)}: the last record is not whole, so the run was killed or still goes on: counts as lost"
+        )
     cut = {label: sum(folder.n_cut for folder in run.folders) for label, run in runs.items()}
     cut = {label: n_cut for label, n_cut in cut.items() if n_cut}
     if cut:
         yield (
-            f"{named(cut)}: started again, so {sum(cut.values())} values of earlier event files are replaced by later "
-            "ones; if each file is a run of its own, name the files"
+            f"{list_names(cut)}: started again, so {sum(cut.values())} values of earlier event files are replaced by "
+            "later ones; if each file is a run of its own, name the files"
         )
     ends = sorted({_last_step(run.series) for run in imported if run.status == "completed"})
     if len(ends) > 1:

@@ -65,31 +65,31 @@ def read_events(path: Path) -> EventFile:
         except ValueError as error:
             raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
         # Pictures and graphs are not worth the time: 60 ns a byte.
-        if is_used and _masked(record) != checksum:
+        if is_used and _mask_checksum(record) != checksum:
             raise InputError(f"{path} is damaged at byte {offset}: its checksum is wrong", CURE)
     return file
 
 
-def _records(path: Path, found: EventFile) -> Iterator[tuple[int, bytes, int]]:
+def _records(path: Path, events: EventFile) -> Iterator[tuple[int, bytes, int]]:
     """Where each whole record begins, its bytes, and what their checksum should be."""
     offset = 0
     try:
         with path.open("rb") as file:
             while head := file.read(HEAD.size):
                 if len(head) < HEAD.size:
-                    found.is_torn = True
+                    events.is_torn = True
                     break
                 length, checksum = HEAD.unpack(head)
-                if checksum != _masked(head[:8]):
+                if checksum != _mask_checksum(head[:8]):
                     if offset and not any(head) and not any(file.read()):  # a disk that was never told the rest
-                        found.is_torn = True
+                        events.is_torn = True
                         break
                     if offset:
                         raise InputError(f"{path} is damaged at byte {offset}", CURE)
                     raise InputError(f"{path} is no event file of TensorBoard", "name the folder of a run")
                 body = file.read(length + 4)
                 if len(body) < length + 4:
-                    found.is_torn = True
+                    events.is_torn = True
                     break
                 yield offset, body[:length], int.from_bytes(body[length:], "little")
                 offset += HEAD.size + length + 4
@@ -129,14 +129,14 @@ def _value(summary: wire.Message, plugin: str) -> float | None:
     if wire.whole(tensor, 1) not in TENSORS:
         return None
     form, number = TENSORS[wire.whole(tensor, 1)]
-    raw = b"".join(wire.parts(tensor, 4)) or _listed(tensor, number, form)
+    raw = b"".join(wire.parts(tensor, 4)) or _listed_value(tensor, number, form)
     value = struct.unpack(form, raw[: struct.calcsize(form)])[0]
     if wire.whole(tensor, 1) == BRAIN_FLOAT:
         value = struct.unpack("<f", struct.pack("<I", value << 16))[0]
     return float(value)
 
 
-def _listed(tensor: wire.Message, number: int, form: str) -> bytes:
+def _listed_value(tensor: wire.Message, number: int, form: str) -> bytes:
     """The value of a tensor that lists it instead of giving its bytes; zeros may be left out."""
     size = struct.calcsize(form)
     listed = tensor.get(number, [])
@@ -159,7 +159,7 @@ def _table() -> tuple[int, ...]:
     return tuple(table)
 
 
-def _masked(data: bytes) -> int:
+def _mask_checksum(data: bytes) -> int:
     """The checksum of a record, masked for it may stand in data that have a checksum themselves."""
     table = _table()
     crc = 0xFFFFFFFF

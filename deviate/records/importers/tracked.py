@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import redacted_variables
+from deviate.base import redact_variables
 from deviate.model import Series
 from deviate.records.columns import NO_STEP, series_of
 
@@ -34,7 +34,7 @@ class Trail:
 
     def cut(self, step: int) -> int:
         """Take out what stands at that step or later, for training went on from there again; gives how many."""
-        keep = [index for index, it in enumerate(self.steps) if it < step]
+        keep = [index for index, own_step in enumerate(self.steps) if own_step < step]
         n_cut = len(self.steps) - len(keep)
         if n_cut:
             self.steps, self.values, self.times = (
@@ -98,13 +98,13 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
         parts.append(series_of(columns, None))
     notes = []
     if numbered:
-        notes.append(f"{named(numbered)}: logged without a step, so numbered in the order of logging")
+        notes.append(f"{list_names(numbered)}: logged without a step, so numbered in the order of logging")
     if repeated:
-        notes.append(f"{named(repeated)}: logged more than once at a step, of which the last value counts")
+        notes.append(f"{list_names(repeated)}: logged more than once at a step, of which the last value counts")
     return parts, tuple(notes)
 
 
-def named(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Names for a sentence: the first few, and how many more there are."""
     unused = list(names)
     more = [f"{len(unused) - MOST_NAMED} more"] if len(unused) > MOST_NAMED else []
@@ -119,4 +119,4 @@ def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]
         if name.lower().replace("-", "_").rpartition(".")[2].endswith("seed")
         if value.isascii() and value.isdigit() and len(value) < 19
     }
-    return redacted_variables(values), seeds
+    return redact_variables(values), seeds

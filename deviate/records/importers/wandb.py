@@ -23,7 +23,7 @@ from deviate.model import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import wire
 from deviate.records.importers.registry import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, named, settings
+from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, list_names, settings
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -92,14 +92,14 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     by_id: dict[str, _LoggedRun] = {}
     read = [_read(file) for file in files]
     untold = [run.path.name for run in read if not run.is_told]
-    for found in sorted(read, key=lambda run: run.started):  # names of folders tell whole seconds
-        if not found.is_told:
+    for logged_run in sorted(read, key=lambda run: run.started):  # names of folders tell whole seconds
+        if not logged_run.is_told:
             continue
-        by_id[found.id] = _after(by_id[found.id], found) if found.id in by_id else found
+        by_id[logged_run.id] = _after(by_id[logged_run.id], logged_run) if logged_run.id in by_id else logged_run
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
-    for found in by_id.values():
-        experiments.setdefault((found.project, found.group), []).append(found)
-    notes = (f"{named(untold)}: breaks off before it tells which run it is, left out",) if untold else ()
+    for logged_run in by_id.values():
+        experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
+    notes = (f"{list_names(untold)}: breaks off before it tells which run it is, left out",) if untold else ()
     imported = tuple(
         _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
     )
@@ -145,10 +145,10 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
 def _notes(runs: Sequence[_LoggedRun]) -> Iterator[str]:
     open_ended = [run.name or run.id for run in runs if run.exit_code is None]
     if open_ended:
-        yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+        yield f"{list_names(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
     replaced = [run.name or run.id for run in runs if run.n_replaced]
     if replaced:
-        yield f"{named(replaced)}: resumed; what the later file has replaces earlier values from its first step on"
+        yield f"{list_names(replaced)}: resumed; what the later file has replaces earlier values from its first step on"
 
 
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
@@ -182,8 +182,8 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
     """The whole records; what breaks off at the end of the file is left out."""
     at, parts = HEAD, b""
     while at + HEAD <= len(data):
-        if (left := BLOCK - at % BLOCK) < HEAD:
-            at += left
+        if (room := BLOCK - at % BLOCK) < HEAD:
+            at += room
             continue
         length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
         piece = data[at + HEAD : at + HEAD + length]
@@ -197,41 +197,41 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
         at += HEAD + length
 
 
-def _take(found: _LoggedRun, record: wire.Message) -> None:
+def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
     """Add what a record tells."""
     if HISTORY in record:
         row = wire.part(record, HISTORY)
         values = dict(_numbers(_items(row, 1)))
         time = values.get("_runtime", 0.0)
-        found.wall_time_s = max(found.wall_time_s, time)
+        logged_run.wall_time_s = max(logged_run.wall_time_s, time)
         step = values.get("_step", wire.whole(wire.part(row, 2), 1))
         if not math.isfinite(step):
             raise ValueError(f"no step is {step}")
         for name, value in sorted(values.items()):  # they are written in random order
             if name not in OWN:
-                found.trails.setdefault(name, Trail()).add(int(step), value, time)
+                logged_run.trails.setdefault(name, Trail()).add(int(step), value, time)
     elif SUMMARY in record:
-        _summarise(found, wire.part(record, SUMMARY))
+        _summarise(logged_run, wire.part(record, SUMMARY))
     elif CONFIG in record:
-        found.config |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
+        logged_run.config |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
-        found.is_told = True
-        found.id, found.name = wire.text(run, 1) or found.id, wire.text(run, 8)
-        found.project, found.group = wire.text(run, 3), wire.text(run, 6)
+        logged_run.is_told = True
+        logged_run.id, logged_run.name = wire.text(run, 1) or logged_run.id, wire.text(run, 8)
+        logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)
-        found.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
-        found.config |= dict(_settings(_items(wire.part(run, 4), 1)))
-        _summarise(found, wire.part(run, 5))
+        logged_run.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
+        logged_run.config |= dict(_settings(_items(wire.part(run, 4), 1)))
+        _summarise(logged_run, wire.part(run, 5))
     elif EXIT in record:
         ending = wire.part(record, EXIT)
-        found.exit_code = wire.whole(ending, 1)
-        found.wall_time_s = max(found.wall_time_s, wire.whole(ending, 2))
+        logged_run.exit_code = wire.whole(ending, 1)
+        logged_run.wall_time_s = max(logged_run.wall_time_s, wire.whole(ending, 2))
     elif ENVIRONMENT in record:
         facts = wire.part(record, ENVIRONMENT)
         for number, fact in FACTS.items():
             if number in facts:
-                found.facts[fact] = wire.text(facts, number) or str(wire.whole(facts, number))
+                logged_run.facts[fact] = wire.text(facts, number) or str(wire.whole(facts, number))
 
 
 def _summarise(run: _LoggedRun, record: wire.Message) -> None:

@@ -87,13 +87,13 @@ class LocalExecutor:
     def cancel(self, order: Order, *, at_once: bool = False) -> None:
         if order in self._waiting:
             self._waiting.remove(order)
-            self._news.append(_gone(order, "cancelled", "never started"))
+            self._news.append(_end_without_result(order, "cancelled", "never started"))
         elif self._ready is not None and self._ready.order == order:
             attempt, self._ready = self._ready, None
             try:
                 self._report_finished(attempt, *cancel_attempt(attempt))
             except RecordError:
-                self._news.append(_gone(order, "cancelled", "never started"))
+                self._news.append(_end_without_result(order, "cancelled", "never started"))
         for attempt in self._running.values():
             if attempt.order == order and (attempt.stopped is None or at_once):
                 attempt.stopped = attempt.stopped or "cancel"
@@ -115,7 +115,7 @@ class LocalExecutor:
             attempt = self._prepare(order)
             settled = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
         except BaseException:
-            self._news.append(_gone(order, "cancelled", "never started"))
+            self._news.append(_end_without_result(order, "cancelled", "never started"))
             raise
         if settled is None:
             return attempt
@@ -150,7 +150,7 @@ class LocalExecutor:
             try:
                 self._report_finished(attempt, *cancel_attempt(attempt))
             except RecordError:
-                self._news.append(_gone(attempt.order, "cancelled", "never started"))
+                self._news.append(_end_without_result(attempt.order, "cancelled", "never started"))
             raise
         self._environments.begin(attempt.spec, attempt.launch.cwd, attempt.launch.environment)
         sharing = [other for other in self._running.values() if other.slot.device == slot.device]
@@ -179,7 +179,7 @@ class LocalExecutor:
             )  # fmt: skip
             result, outcome = finish_attempt(attempt, ending, ended.wall_time_s)
         except BaseException as error:  # a full disk: the attempt has no result, and will be run again
-            self._news.append(_gone(attempt.order, "lost", "its result could not be written"))
+            self._news.append(_end_without_result(attempt.order, "lost", "its result could not be written"))
             if isinstance(error, RecordError) and attempt.stopped == "cancel":
                 return
             raise
@@ -260,7 +260,7 @@ class LocalExecutor:
             raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, None)
 
 
-def _gone(order: Order, status: Status, reason: str) -> RunUpdate:
+def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:
     """The end of a run that has no result on record."""
     spec = order.spec
     outcome = Outcome(spec, order.run.name, status, None, 0.0, order.run, reason)

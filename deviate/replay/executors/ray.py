@@ -123,8 +123,8 @@ def _knock(address: str) -> None:
     Source: ray.init, address; ray/_private/utils.py, read_ray_address: the file that `ray start` leaves.
     """
     if address == "auto":
-        left = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray/ray_current_cluster")  # noqa: S108 - as Ray has it
-        address = os.environ.get("RAY_ADDRESS") or (left.read_text().strip() if left.is_file() else "")
+        address_file = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray/ray_current_cluster")  # noqa: S108 - as Ray has it
+        address = os.environ.get("RAY_ADDRESS") or (address_file.read_text().strip() if address_file.is_file() else "")
     host, _, port = address.rpartition(":")
     if host and port.isdecimal() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()

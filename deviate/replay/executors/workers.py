@@ -116,9 +116,9 @@ class WorkersExecutor:
         until = time.monotonic() + timeout_s
         while True:
             pause = max(LOOK_S, LOOK_PER_ORDER_S * len(self._jobs)) - (time.monotonic() - self._looked)
-            left = until - time.monotonic()
-            time.sleep(max(0.0, min(pause, left)))
-            if pause <= left:
+            remaining_s = until - time.monotonic()
+            time.sleep(max(0.0, min(pause, remaining_s)))
+            if pause <= remaining_s:
                 self._look()
                 self._looked = time.monotonic()
             if self._news or time.monotonic() >= until:
@@ -230,9 +230,9 @@ class WorkersExecutor:
         lines: list[str] = []
         with contextlib.suppress(OSError):
             lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:] if log else []
-        said = "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
+        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
         return RunError(
-            f"job {job.name} ended before it began its run ({job.over}){said}",
+            f"job {job.name} ended before it began its run ({job.over}){tail_text}",
             f"see that {sys.executable} and {job.order.experiment} are there on every machine"
             + (f" (log: {log})" if log else ""),
         )

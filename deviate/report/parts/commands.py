@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.report.format import clean
 
 CONTROL = "control"
@@ -21,7 +21,7 @@ def diverge_command(
         flags: further ones, as they are to be written.
         given: those that the user gave, word by word.
     """
-    words = redacted_words(command)
+    words = redact_words(command)
     is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(".py")
     if is_script or (words and words[0].endswith(".py")):
         script, *arguments = words[1:] if is_script else words
@@ -31,7 +31,7 @@ def diverge_command(
     further = shlex.split(flags)
     has_variant = "--variant" in further or variant in {"", CONTROL}
     own = [] if has_variant else ["--variant", variant]
-    own += [it for it in redacted_words(given) if it != WARN_ONLY or WARN_ONLY not in further]
+    own += [it for it in redact_words(given) if it != WARN_ONLY or WARN_ONLY not in further]
     told = shlex.join(["deviate", "diverge", *before, *own])
     told += f" {flags}" if flags else ""
     return clean(told + (f" -- {shlex.join(after)}" if after else ""))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.report.data.plain import document_data
@@ -164,7 +164,7 @@ def _warnings(costs: CostFindings) -> Iterator[str]:
 
 
 def _facts(costs: CostFindings) -> Iterator[tuple[str, str]]:
-    yield "command", " ".join(redacted_words(costs.command))
+    yield "command", " ".join(redact_words(costs.command))
     yield from costs.facts
 
 

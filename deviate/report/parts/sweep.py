@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report import numbers
@@ -47,7 +47,7 @@ def sweep_document(sweep: SweepFindings) -> Document:
         sections=(_section(sweep),),
         warnings=warnings,
         footnotes=tuple(_footnotes(sweep)),
-        facts=(Fact("command", cell(clean(" ".join(redacted_words(sweep.command))))),),
+        facts=(Fact("command", cell(clean(" ".join(redact_words(sweep.command))))),),
         data=lambda: document_data(SWEEP_SCHEMA, sweep, warnings),
         rows=lambda: shielded(_csv(sweep)),
     )

@@ -110,7 +110,7 @@ def repeated_p(plan: SpendingPlan, k: int, p_value: float) -> float:
     return min(1.0, math.exp(float(optimize.brentq(excess, low, high, xtol=1e-10))))
 
 
-def spent(fraction: float, alpha: float, spending: Spending) -> float:
+def spend_error(fraction: float, alpha: float, spending: Spending) -> float:
     """Two-sided error that may have been made when this fraction of the information is there.
 
     Source: Lan & DeMets (1983); each side spends half of alpha, as in DeMets & Lan (1994).
@@ -130,8 +130,8 @@ def spending_bounds(fractions: tuple[float, ...], alpha: float, spending: Spendi
     bounds: list[float] = []
     before = 0.0
     for index, fraction in enumerate(fractions):
-        total = spent(fraction, alpha, spending)
-        bound = path.bound(fraction, total - before)
+        total = spend_error(fraction, alpha, spending)
+        bound = path.find_bound(fraction, total - before)
         before = total
         bounds.append(bound)
         if index + 1 < len(fractions):
@@ -190,7 +190,7 @@ class _Path:
         tails = special.ndtr((-limit - centres) / step) + special.ndtr((centres - limit) / step)
         return float(self._masses @ tails)
 
-    def bound(self, fraction: float, error: float) -> float:
+    def find_bound(self, fraction: float, error: float) -> float:
         """The bound beyond which this much mass is."""
         if self.beyond(fraction, _FARTHEST) >= error:
             return _FARTHEST

@@ -74,7 +74,7 @@ def half_width(scores: Values, confidence: float = 0.95) -> Estimate:
     return interval if isinstance(interval, Unavailable) else (interval.high - interval.low) / 2
 
 
-def reached(scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS) -> bool:
+def is_precise_enough(scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS) -> bool:
     """Whether the runs so far are enough; never below `min_runs`, nor below 3.
 
     Scores that are all equal are enough: there is no interval, which `half_width` says, and more runs promise none.

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, listed
+from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, split_words
 
 FEWEST = 3
 LONGEST_PART = 3
 """Words of a class: `golden_retriever` has two."""
 
-MARKERS = listed(
+MARKERS = split_words(
     "class classes cls category categories label labels group groups subgroup slice domain digit client site region "
     "attribute language lang country speaker organ tissue"
 )
 """What a class or sub-group stands behind."""
-PER_CLASS = listed(
+PER_CLASS = split_words(
     "acc accuracy f1 fscore precision recall iou dice jaccard ap auc auroc auprc sensitivity specificity wer "
     "cer err error"
 )
@@ -31,19 +31,23 @@ WHOLE = (
     *("balanced", "samples", "binary"),
 )
 """What is taken over all classes, the most telling first; never a class."""
-SPLITS = listed(
+SPLITS = split_words(
     "train training trn tr test testing tst ts val valid validation validate dev eval evaluation evaluate heldout "
     "holdout source target ood calib calibration query support"
 )
-BETWEEN = SPLITS | listed("score rate")
+BETWEEN = SPLITS | split_words("score rate")
 """What may stand between a measure and a class."""
-STAGES = listed(
+STAGES = split_words(
     "best last final first current cur running start end begin early late prev previous initial init base "
     "baseline ema swa sma raw smooth smoothed max min median std var sum diff delta before after warmup online offline "
     "teacher student ensemble knn linear probe"
 )
-UNITS = listed("pixel token tokens sentence word char character seq sequence exact partial patch frame video image")
-NUMBERED = COUNTERS | listed("layer seed run trial head k at top stage level scale gpu device worker replica threshold")
+UNITS = split_words(
+    "pixel token tokens sentence word char character seq sequence exact partial patch frame video image"
+)
+NUMBERED = COUNTERS | split_words(
+    "layer seed run trial head k at top stage level scale gpu device worker replica threshold"
+)
 """What is counted, but no class: `fold_3_acc`, `acc_top_5`."""
 MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED - {"head"}) | {*WHOLE, *MARKERS}
 """No class even behind a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
@@ -136,14 +140,14 @@ def _stem(word: str) -> str:
 
 def _is_told(before: str, after: str, parts: Sequence[str]) -> bool:
     """Whether what stands around the parts says that they are classes."""
-    left, right = _words(before), _words(after)
-    if set(left[-1:]) & MARKERS:
+    words_before, words_after = _words(before), _words(after)
+    if set(words_before[-1:]) & MARKERS:
         return True
-    if set(left[-1:]) & NUMBERED:
+    if set(words_before[-1:]) & NUMBERED:
         return False
     beside = {
-        *[word for word in left if word not in BETWEEN][-1:],
-        *[word for word in right if word not in BETWEEN][:1],
+        *[word for word in words_before if word not in BETWEEN][-1:],
+        *[word for word in words_after if word not in BETWEEN][:1],
     }
     if not beside & PER_CLASS:
         return False

@@ -18,8 +18,8 @@ WARMS_UP = Unavailable("needs a second completed run of each mode: the first war
 
 
 def cost(
-    free: Experiment,
-    held: Experiment,
+    free_experiment: Experiment,
+    held_experiment: Experiment,
     *,
     paces: Mapping[str, Pace],
     profiled: tuple[Experiment, Experiment] | None = None,
@@ -36,7 +36,7 @@ def cost(
         profiles: run id to what was seen.
         no_profile: why there are none.
     """
-    runs = (select_counted(free), select_counted(held))
+    runs = (select_counted(free_experiment), select_counted(held_experiment))
     walls = [[run.wall_time_s for run in side] for side in runs]
     steps = [[paces[run.id].step_s for run in side if run.id in paces] for side in runs]
     findings, seen = _profile(profiled, profiles or {}, runs, no_profile)
@@ -45,12 +45,12 @@ def cost(
         kernels = [[run.total_s for run in side] for side in seen]
         factors.append(_factor("kernels", kernels[0], kernels[1], confidence))
     shared = contention([*runs[0], *runs[1]])
-    sides = [free, held, *(profiled or ())]
+    sides = [free_experiment, held_experiment, *(profiled or ())]
     return CostFindings(
-        experiment=free.name,
-        command=free.command,
-        free=free.variant,
-        held=held.variant,
+        experiment=free_experiment.name,
+        command=free_experiment.command,
+        free=free_experiment.variant,
+        held=held_experiment.variant,
         n_free=len(runs[0]),
         n_held=len(runs[1]),
         confidence=confidence,
@@ -74,18 +74,18 @@ def _failures(side: Experiment) -> list[str]:
     return [f"{len(failed)} of {len(side.runs)} runs of {side.name}:{side.variant} did not complete: {last}{advice}"]
 
 
-def _factor(quantity: Timed, free: list[float], held: list[float], confidence: float) -> CostFactor:
-    factor = mean_ratio(free, held)
-    if not (free and held):
+def _factor(quantity: Timed, free_times: list[float], held_times: list[float], confidence: float) -> CostFactor:
+    factor = mean_ratio(free_times, held_times)
+    if not (free_times and held_times):
         factor = Unavailable("the main loop took fewer than two steps") if quantity == "step" else WARMS_UP
     return CostFactor(
         quantity=quantity,
-        free_s=tuple(free),
-        held_s=tuple(held),
-        free_mean_s=_mean(free),
-        held_mean_s=_mean(held),
+        free_s=tuple(free_times),
+        held_s=tuple(held_times),
+        free_mean_s=_mean(free_times),
+        held_mean_s=_mean(held_times),
         factor=factor,
-        interval=mean_ratio_interval(free, held, confidence=confidence),
+        interval=mean_ratio_interval(free_times, held_times, confidence=confidence),
     )
 
 
@@ -105,9 +105,12 @@ def _profile(
     seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
     if not seen[0] or not seen[1]:
         return Unavailable(no_profile or WARMS_UP.reason), ([], [])
-    free, held = _kernels(seen[0]), _kernels(seen[1])
+    free_kernels, held_kernels = _kernels(seen[0]), _kernels(seen[1])
     n_fewest = min(map(len, seen))
-    costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
+    costs = [
+        _kernel(name, free_kernels.get(name), held_kernels.get(name), n_fewest)
+        for name in {**free_kernels, **held_kernels}
+    ]
     largest = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
     whole = sum(cost.free_s + cost.held_s for cost in costs)
     first = seen[0][0]
@@ -140,18 +143,22 @@ def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
     return {name: KernelTime(name, calls[name], seconds[name]) for name in seconds}
 
 
-def _kernel(name: str, free: KernelTime | None, held: KernelTime | None, n_fewest: int) -> KernelCost:
+def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime | None, n_fewest: int) -> KernelCost:
     """Times of one kernel; a factor only where several runs count, for one call that waits makes any factor of one."""
     factor: Estimate = Unavailable("in one mode only")
     if n_fewest < PROFILED_RUNS:
         factor = Unavailable(f"needs {PROFILED_RUNS + 1} profiled runs of each mode: the first warms up")
-    elif free is not None and held is not None:
-        factor = held.seconds / free.seconds if free.seconds > 0 else Unavailable("takes no time where it is free")
+    elif free_kernel is not None and held_kernel is not None:
+        factor = (
+            held_kernel.seconds / free_kernel.seconds
+            if free_kernel.seconds > 0
+            else Unavailable("takes no time where it is free")
+        )
     return KernelCost(
         name,
-        free.seconds if free else 0.0,
-        held.seconds if held else 0.0,
-        free.calls if free else 0.0,
-        held.calls if held else 0.0,
+        free_kernel.seconds if free_kernel else 0.0,
+        held_kernel.seconds if held_kernel else 0.0,
+        free_kernel.calls if free_kernel else 0.0,
+        held_kernel.calls if held_kernel else 0.0,
         factor,
     )

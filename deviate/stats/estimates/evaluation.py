@@ -14,16 +14,17 @@ VARIES = "the division of the data"
 
 def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     """What the hashes show of the data that the runs were tested on, a sentence each."""
-    held = [experiment for experiment in experiments if "split" not in experiment.varied]
-    n = sum(len(select_completed(experiment)) for experiment in held)
-    which = f"all {n} runs" if len(held) == len(experiments) else f"all {n} runs that do not vary the split"
+    same_split = [experiment for experiment in experiments if "split" not in experiment.varied]
+    n = sum(len(select_completed(experiment)) for experiment in same_split)
+    which = f"all {n} runs" if len(same_split) == len(experiments) else f"all {n} runs that do not vary the split"
     match evaluation_agreement(experiments):
-        case "equal" if not _are_examples(held):
+        case "equal" if not _are_examples(same_split):
             yield f"Same inputs: {which} called the model with the same in their first evaluation, by a hash of it."
         case "equal":
-            yield f"Same split: {which} were tested on the same examples, by {_hash_of(held)}."
+            yield f"Same split: {which} were tested on the same examples, by {_hash_of(same_split)}."
         case "differ":
-            yield f"Not the same split: not {which} were tested on the same data, by {_hash_of(held)}. {_cure(held)}"
+            hashed = _hash_of(same_split)
+            yield f"Not the same split: not {which} were tested on the same data, by {hashed}. {_cure(same_split)}"
         case "undecided":
             yield (
                 f"That {which} were tested on the same examples is not verified: what the model was called with "

@@ -19,8 +19,8 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
     pair = _pair(experiments)
     if pair is None:
         return None
-    held, free = pair
-    slow, fast = _times(held), _times(free)
+    held_experiment, free_experiment = pair
+    slow, fast = _times(held_experiment), _times(free_experiment)
     ratio = mean_ratio(fast, slow)
     interval = mean_ratio_interval(fast, slow, confidence=confidence)
     if min(len(slow), len(fast)) < COUNTED_RUNS:
@@ -29,21 +29,21 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
     elif isinstance(interval, Unavailable):
         ratio = interval
     return Overhead(
-        held=held.variant,
-        free=free.variant,
+        held=held_experiment.variant,
+        free=free_experiment.variant,
         n_held=len(slow),
         n_free=len(fast),
         ratio=ratio,
         interval=interval,
-        note=_note(contention([*select_counted(held), *select_counted(free)])),
+        note=_note(contention([*select_counted(held_experiment), *select_counted(free_experiment)])),
     )
 
 
 def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | None:
     by_name = {experiment.variant: experiment for experiment in experiments}
-    for held, free in PAIRS:
-        if held in by_name and free in by_name:
-            return by_name[held], by_name[free]
+    for held_name, free_name in PAIRS:
+        if held_name in by_name and free_name in by_name:
+            return by_name[held_name], by_name[free_name]
     holding = [experiment for experiment in experiments if "kernels" in experiment.held]
     freeing = [experiment for experiment in experiments if "kernels" in experiment.varied]
     return (holding[0], freeing[0]) if holding and freeing else None

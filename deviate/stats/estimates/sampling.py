@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
-from deviate.model.metric_vocabulary import QUALITY, listed, words
+from deviate.model.metric_vocabulary import QUALITY, split_words, words
 from deviate.stats.estimates.sample import Values, moments, refusal
 
-ACCURACY = listed("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
-ERROR_RATE = listed("err error errors misclassified wrong")
-NO_SHARE = listed("balanced macro squared absolute relative loss")
+ACCURACY = split_words("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
+ERROR_RATE = split_words("err error errors misclassified wrong")
+NO_SHARE = split_words("balanced macro squared absolute relative loss")
 """Words of metrics that are no share of examples, though a word beside them says accuracy or error."""
-OTHERS = QUALITY - ACCURACY - ERROR_RATE - listed("score scores metric metrics result results")
+OTHERS = QUALITY - ACCURACY - ERROR_RATE - split_words("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
 UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
 

@@ -85,7 +85,7 @@ def decide_spread(
     """
     if spread_ratio is not None and not 1 < spread_ratio < math.inf:
         raise ValueError(f"The ratio of spreads {spread_ratio:g} is not a number above 1.")
-    word, reason = _spread(baseline, candidate, ratio, brown_forsythe, confidence)
+    word, reason = _judge_spread(baseline, candidate, ratio, brown_forsythe, confidence)
     if spread_ratio is None or isinstance(ratio, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
         return SpreadVerdict(word, reason, spread_ratio)
     inner = _ratio_interval(ratio, baseline.n, candidate.n, 2 * confidence - 1)
@@ -96,7 +96,7 @@ def decide_spread(
     return SpreadVerdict(word, reason, spread_ratio, is_within)
 
 
-def _spread(
+def _judge_spread(
     baseline: Description,
     candidate: Description,
     ratio: Estimate,

@@ -33,9 +33,9 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
     n_most, n_below = ((n_alike == n_votes).sum(axis=0) // np.maximum(n_votes, 1) for n_votes in (most, most - 1))
     # Without one of the runs that predict it, a class that alone had most votes is level with those one below it; one
     # of several that had most is no longer among them.
-    left = np.where(n_most == 1, (most - 1) * (1 + n_below), most * (n_most - 1))
+    n_alike_without = np.where(n_most == 1, (most - 1) * (1 + n_below), most * (n_most - 1))
     value = float((most * n_most).sum() / (n_runs * n_examples))
-    without = np.where(n_alike == most, left, most * n_most).sum(axis=1) / ((n_runs - 1) * n_examples)
+    without = np.where(n_alike == most, n_alike_without, most * n_most).sum(axis=1) / ((n_runs - 1) * n_examples)
     return Measure("majority-agreement", value, jackknife(value, without.tolist(), confidence))
 
 

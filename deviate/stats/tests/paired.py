@@ -225,10 +225,10 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
                 )
         for (replicates, n), names in lost.items():
             sentence = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
-            have, left = "have" if len(replicates) > 1 else "has", count(n, "pair")
+            have, pairs_left = "have" if len(replicates) > 1 else "has", count(n, "pair")
             warnings.append(
                 f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: "
-                f"{sentence} {have} a score in only one of {pair.baseline} and {pair.candidate}: {left} left."
+                f"{sentence} {have} a score in only one of {pair.baseline} and {pair.candidate}: {pairs_left} left."
             )
         warnings += costs
     return warnings

@@ -44,9 +44,9 @@ def kaplan_meier(times: Sequence[float], is_reached: Sequence[bool]) -> Survival
     for time in at:
         n_at_risk = sum(other >= time for other in times)
         n_events = sum(bool(reached) for other, reached in zip(times, is_reached, strict=True) if other == time)
-        left = n_at_risk - n_events
-        share *= left / n_at_risk
-        variance += n_events / (n_at_risk * left) if left else math.inf
+        n_surviving = n_at_risk - n_events
+        share *= n_surviving / n_at_risk
+        variance += n_events / (n_at_risk * n_surviving) if n_surviving else math.inf
         curve.append((time, share, variance))
     columns = tuple(zip(*curve, strict=True))
     return Survival(*columns)

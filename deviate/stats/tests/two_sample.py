@@ -131,8 +131,8 @@ def _chance_of_distance(n_a: int, n_b: int, ends: np.ndarray, distance: int) -> 
     state[0] = 1.0
     reached = 0.0
     for n_before, is_end in enumerate(ends):
-        left = n_a + n_b - n_before
-        to_candidate = state * ((n_a - chosen) / left)
+        n_remaining = n_a + n_b - n_before
+        to_candidate = state * ((n_a - chosen) / n_remaining)
         state -= to_candidate
         state[1:] += to_candidate[:-1]
         if is_end:

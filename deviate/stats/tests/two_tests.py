@@ -116,10 +116,10 @@ def ask(
     p_value, error = p_welch.copy(), np.zeros(len(p_welch))
     is_asked = p_welch < alpha if is_decision_only else np.ones(len(p_welch), dtype=np.bool_)
     if is_asked.any():
-        p_value[is_asked], error[is_asked] = sides.chosen(is_asked).permutation(nulls[is_asked], side, N_RESAMPLES)
+        p_value[is_asked], error[is_asked] = sides.select(is_asked).permutation(nulls[is_asked], side, N_RESAMPLES)
     is_open = (p_value - error < alpha) & (p_value + error >= alpha) & (p_welch < alpha)
     if (error > 0).any() and is_open.any():
-        near = sides.chosen(is_open)
+        near = sides.select(is_open)
         p_value[is_open], error[is_open] = near.permutation(nulls[is_open], side, MANY_RESAMPLES)
     return Answer(p_welch, p_value, error, t, sides.df)
 
@@ -198,7 +198,7 @@ class _Runs:
         share = variance_a / (variance_a + variance_b)
         self.df = 1 / (share**2 / (self.n_a - 1) + (1 - share) ** 2 / (self.n_b - 1))
 
-    def chosen(self, which: NDArray[np.bool_]) -> "_Runs":
+    def select(self, which: NDArray[np.bool_]) -> "_Runs":
         """Some of the comparisons."""
         other = object.__new__(_Runs)
         other.n_a, other.n_b, other.sums = self.n_a, self.n_b, None
@@ -336,7 +336,7 @@ class _Pairs:
         self.rounding = ROUNDING + self.n * finest / self.scale / self.se
         self.df = np.full(len(differences), self.n - 1.0)
 
-    def chosen(self, which: NDArray[np.bool_]) -> "_Pairs":
+    def select(self, which: NDArray[np.bool_]) -> "_Pairs":
         """Some of the comparisons."""
         other = object.__new__(_Pairs)
         other.n = self.n

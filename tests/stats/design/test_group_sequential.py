@@ -14,8 +14,8 @@ from deviate.stats.design.group_sequential import (
     crossing,
     parse_looks,
     repeated_p,
+    spend_error,
     spending_bounds,
-    spent,
 )
 
 Array = np.ndarray[tuple[int, int], np.dtype[np.float64]]
@@ -63,7 +63,7 @@ def test_all_looks_together_err_as_often_as_the_multivariate_normal_says(spendin
     for k in (1, 2, 3):
         part = scipy_stats.multivariate_normal(cov=np.array(covariance)[:k, :k], maxpts=200_000, abseps=1e-8)
         inside = part.cdf(bounds[:k], lower_limit=-bounds[:k])
-        assert 1 - inside == pytest.approx(spent(fractions[k - 1], 0.05, spending), abs=1e-6)
+        assert 1 - inside == pytest.approx(spend_error(fractions[k - 1], 0.05, spending), abs=1e-6)
 
 
 @pytest.mark.parametrize("spending", BOTH)

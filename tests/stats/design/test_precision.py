@@ -8,7 +8,15 @@ from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
 from deviate.model import Unavailable
-from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, parse_target, precision_note, reached
+from deviate.stats.design.precision import (
+    MIN_RUNS,
+    Target,
+    forecast,
+    half_width,
+    is_precise_enough,
+    parse_target,
+    precision_note,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,30 +57,30 @@ def test_a_target_is_reached_where_the_interval_is_as_narrow() -> None:
     scores = sample(90.0, 1.0, 10)
     width = half_width(scores)
     assert isinstance(width, float)
-    assert reached(scores, Target("acc", width))
-    assert not reached(scores, Target("acc", width * 0.999))
-    assert reached(scores, Target("acc", 100 * width / 90 * 1.001, is_percent=True))
-    assert not reached(scores, Target("acc", 100 * width / 90 * 0.999, is_percent=True))
+    assert is_precise_enough(scores, Target("acc", width))
+    assert not is_precise_enough(scores, Target("acc", width * 0.999))
+    assert is_precise_enough(scores, Target("acc", 100 * width / 90 * 1.001, is_percent=True))
+    assert not is_precise_enough(scores, Target("acc", 100 * width / 90 * 0.999, is_percent=True))
 
 
 def test_few_runs_never_reach_a_target_however_narrow_their_interval() -> None:
     wide = Target("acc", 1e9)
-    assert [reached([1.0, 2.0, 3.0][:n], wide, min_runs=1) for n in (1, 2, 3)] == [False, False, True]
-    assert not reached(sample(0.0, 1.0, MIN_RUNS - 1), wide)
-    assert not reached(sample(0.0, 1.0, 9), wide, min_runs=10)
-    assert not reached([1.0, 2.0, math.nan, 3.0, 4.0], wide)
+    assert [is_precise_enough([1.0, 2.0, 3.0][:n], wide, min_runs=1) for n in (1, 2, 3)] == [False, False, True]
+    assert not is_precise_enough(sample(0.0, 1.0, MIN_RUNS - 1), wide)
+    assert not is_precise_enough(sample(0.0, 1.0, 9), wide, min_runs=10)
+    assert not is_precise_enough([1.0, 2.0, math.nan, 3.0, 4.0], wide)
 
 
 def test_equal_scores_reach_a_target_from_the_fewest_runs_on_and_the_note_says_so() -> None:
     target = Target("acc", 0.1)
-    assert [reached([0.5] * n, target, min_runs=5) for n in (4, 5)] == [False, True]
+    assert [is_precise_enough([0.5] * n, target, min_runs=5) for n in (4, 5)] == [False, True]
     assert forecast([0.5] * 2, target, min_runs=5) == 5
     assert "no interval: all 5 values equal" in precision_note([0.5] * 5, target, 0.95)
 
 
 def test_a_relative_target_of_a_mean_of_zero_is_out_of_reach() -> None:
     scores = [-2.0, -1.0, 0.0, 1.0, 2.0]
-    assert not reached(scores, Target("x", 50, is_percent=True))
+    assert not is_precise_enough(scores, Target("x", 50, is_percent=True))
     assert forecast(scores, Target("x", 50, is_percent=True)) == Unavailable("more than a million runs")
 
 
@@ -94,7 +102,7 @@ def test_stopping_on_precision_covers_a_little_less_than_it_says() -> None:
     for _ in range(n_experiments):
         scores = rng.normal(0, 1, 6 * needed).tolist()
         for min_runs in covered:
-            n = next(n for n in itertools.count(min_runs) if reached(scores[:n], target, min_runs=min_runs))
+            n = next(n for n in itertools.count(min_runs) if is_precise_enough(scores[:n], target, min_runs=min_runs))
             width = half_width(scores[:n])
             assert isinstance(width, float)
             covered[min_runs] += abs(float(np.mean(scores[:n]))) <= width

@@ -43,7 +43,7 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
         init_or_apply = original(fn, mutable, flags)
         is_init = bool(flags and flags.get("initializing"))
 
-        def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
+        def apply_and_route(variables: Any, *args: Any, **kwargs: Any) -> Any:
             before = streams.enter("init" if is_init else "dropout")
             try:
                 if is_init:
@@ -57,7 +57,7 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
             finally:
                 streams.leave(before)
 
-        return wraps_like(applied, init_or_apply)
+        return wraps_like(apply_and_route, init_or_apply)
 
     core.scope.apply = core.apply = wraps_like(apply, original)
     if jax_parts.keys is not None:

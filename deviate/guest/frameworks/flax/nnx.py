@@ -75,7 +75,7 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
     construct = getattr(meta, name)
 
-    def constructed(cls: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    def construct_and_route(cls: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         before = streams.enter("init") if isinstance(self, module) else None
         try:
             return construct(cls, self, *args, **kwargs)
@@ -91,7 +91,7 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
             before = streams.enter("dropout")
             try:
                 if capture is not None:
-                    return capture.called(original, self, args, kwargs, sys._getframe(1))
+                    return capture.call_module(original, self, args, kwargs, sys._getframe(1))
                 return original(self, *args, **kwargs)
             finally:
                 streams.leave(before)
@@ -106,7 +106,7 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
         if issubclass(cls, module):
             patch(cls)
 
-    setattr(meta, name, wraps_like(constructed, construct))
+    setattr(meta, name, wraps_like(construct_and_route, construct))
     owner.__init_subclass__ = classmethod(wraps_like(__init_subclass__, begin.__func__))
     waiting = [module]
     while waiting:

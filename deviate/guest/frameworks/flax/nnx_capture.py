@@ -68,7 +68,7 @@ class NnxCapture:
         except Exception as error:
             self.jax_capture.recorder.fault("model of an optimizer", error)
 
-    def called(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+    def call_module(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
         if (
             self.n_grads
@@ -169,7 +169,7 @@ class NnxCapture:
             jax_capture.running.pop()
         if ask is inner and self.programs.is_clean():
             try:
-                jax_capture.evaluated(inner, program, args, kwargs, result, frame, self._inside((args, kwargs)))
+                jax_capture.see_call(inner, program, args, kwargs, result, frame, self._inside((args, kwargs)))
             except Exception as error:
                 jax_capture.recorder.fault("outputs of nnx.jit", error)
         return result

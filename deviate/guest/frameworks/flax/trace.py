@@ -39,7 +39,7 @@ class NnxTrace:
             result = original(self_, *args, **kwargs)
             if self.is_clean():
                 frame = sys._getframe(1)
-                self._tell(lambda: self.jax_trace.updated(self._models(), frame))
+                self._tell(lambda: self.jax_trace.record_update(self._models(), frame))
             return result
 
         optimizer.update = wraps_like(update, original)
@@ -85,7 +85,7 @@ class NnxTrace:
                 name = str(getattr(function, "__name__", "function")) + ("[%d]" % number if number else "")
                 record(self.trace, "module", name, numbers(leaf), place, outputs=len(results))
         if is_update:
-            self.jax_trace.updated(self._models(), frame)
+            self.jax_trace.record_update(self._models(), frame)
 
     def _models(self) -> Any:
         models = [(model(), weights_of) for model, weights_of, _ in self.weights.models]

@@ -44,7 +44,7 @@ class Parts:
             from .trace import JaxTrace  # most runs are not traced
 
             self.trace = JaxTrace(context, self.programs)
-            self.weights.at_update.append(self.trace.updated)
+            self.weights.at_update.append(self.trace.record_update)
         self.one_bit = OneBit(context, self.programs)
 
 

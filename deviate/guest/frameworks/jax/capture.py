@@ -53,7 +53,7 @@ class JaxCapture(Loops):
         self.steps: WeakKeyDictionary[Program, bool] = WeakKeyDictionary()
         """Functions that compute gradients of models of nnx, and whether they update one."""
         if self.capture.wants_predictions:
-            programs.evaluated = self.evaluated
+            programs.evaluated = self.see_call
             self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
@@ -119,7 +119,7 @@ class JaxCapture(Loops):
 
     # ------------------------------------------------------------ functions
 
-    def evaluated(
+    def see_call(
         self, inner: Any, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType, states: Any = ()
     ) -> None:
         """A compiled function was called that does not train, as far as can be told from outside of nnx.

@@ -101,7 +101,7 @@ class Controls:
         update(PRECISION, FULL)
         self.recorder.event("control", "precision", "jax.config.update", "%s=%s" % (PRECISION, FULL), "", 0, "set")
 
-        def held(name: Any, value: Any) -> Any:
+        def patched_update(name: Any, value: Any) -> Any:
             if name != PRECISION or value in AS_FULL:
                 return update(name, value)
             self._tell_overridden("jax.config.update", value)
@@ -113,7 +113,7 @@ class Controls:
             self._tell_overridden("jax.default_matmul_precision", value)
             return context(FULL)
 
-        config.update = wraps_like(held, update)
+        config.update = wraps_like(patched_update, update)
         self.jax.default_matmul_precision = wraps_like(held_context, context)
 
     def _tell_overridden(self, call: str, value: object) -> None:
@@ -147,11 +147,11 @@ def is_known(jax: Any, flag: str) -> bool:
     if not files:
         return False
     # The flags are in the library that holds XLA; the others are thin.
-    with open(max(files, key=os.path.getsize), "rb") as library, _mapped(library) as text:
+    with open(max(files, key=os.path.getsize), "rb") as library, _map_file(library) as text:
         return text.find(name + b"\0") >= 0
 
 
-def _mapped(file: Any) -> mmap.mmap:
+def _map_file(file: Any) -> mmap.mmap:
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

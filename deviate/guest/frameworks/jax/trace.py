@@ -202,7 +202,7 @@ class JaxTrace:
                 for name, leaf in named_leaves(tree):
                     record(self.trace, "gradient", name, numbers(leaf), place)
 
-    def updated(self, now: Any, frame: FrameType | None) -> None:
+    def record_update(self, now: Any, frame: FrameType | None) -> None:
         """An optimizer has updated weights, outside of compiled functions."""
         leaves = named_leaves(now)
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in leaves):

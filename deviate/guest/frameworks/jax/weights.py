@@ -62,14 +62,14 @@ class Weights:
 
     # ------------------------------------------------------------ where they are
 
-    def updated(self, before: Any, now: Any) -> None:
+    def see_update(self, before: Any, now: Any) -> None:
         """An optimizer has updated a tree of weights."""
         self.programs.see("update", before)
         leaves = named_leaves(now)
         self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
-            self.evaluation.trained()
+            self.evaluation.note_training()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
             for callback in self.at_update:
@@ -90,7 +90,7 @@ class Weights:
         if not program.trains:
             self.evaluation.look(program, args, kwargs)
             return
-        self.evaluation.trained()
+        self.evaluation.note_training()
         if program.updates or program.weights_index is not None:
             program.latest = result
         elif program.tries < TRIES and is_tree(program.grads[0]):
@@ -208,7 +208,7 @@ class Evaluation:
         if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
             self.data.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
 
-    def trained(self) -> None:
+    def note_training(self) -> None:
         self.has_trained = True
         self.end()
         self.data.train()
@@ -310,7 +310,9 @@ class OneBit:
     def close(self) -> None:
         """Tell when no weights were reached, in a process that used JAX for training."""
         if self.is_pending and self.programs.has_differentiated:
-            self.recorder.event("uncontrolled", self.moment.missed("no weights could be reached for one-bit"), "", 0)
+            self.recorder.event(
+                "uncontrolled", self.moment.explain_miss("no weights could be reached for one-bit"), "", 0
+            )
 
 
 def _is_zero(tree: Any) -> bool:

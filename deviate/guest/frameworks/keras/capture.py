@@ -122,7 +122,7 @@ class KerasCapture:
         data = next(arrays_in(current.data), current.data)  # of several inputs, the first has the name
         name, root = self.sets.name(data, frame, "val" if is_validation else "")
         if current.batches:
-            self.sets.put(name, root, current.batches, beside=lambda: self.sets.beside(data, frame))
+            self.sets.store(name, root, current.batches, beside=lambda: self.sets.beside(data, frame))
         else:
             self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % current.name)
 
@@ -210,7 +210,7 @@ class KerasCapture:
         capture = self
 
         @functools.wraps(step)
-        def tapped(data: Any) -> Any:
+        def tapped_step(data: Any) -> Any:
             before, capture.stepping, capture.seen, capture.scored = capture.stepping, model, None, None
             try:
                 result = step(data)
@@ -223,7 +223,7 @@ class KerasCapture:
                 capture.recorder.fault("outputs of a step", error)
             return result, extra
 
-        return tapped
+        return tapped_step
 
     def _give(self, extra: dict[str, Any]) -> None:
         try:
@@ -260,7 +260,7 @@ class KerasCapture:
 
     # ------------------------------------------------------------ what is seen in a step
 
-    def called(self, outputs: Any) -> None:
+    def see_call(self, outputs: Any) -> None:
         """The model was called in its own step; the first time counts."""
         if self.seen is None:
             self.seen = outputs

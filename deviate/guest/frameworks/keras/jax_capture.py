@@ -38,7 +38,7 @@ class JaxCalls:
         self.proof = proof
         self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
 
-    def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
+    def see_call(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model is called by none other, and not to train."""
         has_rows = inputs and is_concrete(outputs) and outputs.ndim
         if has_rows and self.jax_capture.capture.is_script_thread() and self.proof.is_trained(model):
@@ -96,7 +96,7 @@ class JaxSteps:
         capture = self
         parts: dict[Any, Part | None] = {}
 
-        def watched(state: Any, data: Any) -> Any:
+        def watched_step(state: Any, data: Any) -> Any:
             capture.stepping, capture.seen = model, None
             try:
                 if hasattr(step, "trace"):
@@ -108,7 +108,7 @@ class JaxSteps:
             finally:
                 capture.stepping = capture.seen = None
 
-        return wraps_like(watched, step)
+        return wraps_like(watched_step, step)
 
     def _tag_output(self, result: Any) -> Any:
         """The model was called in its own step; the first time counts."""

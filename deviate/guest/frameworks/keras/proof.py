@@ -82,11 +82,11 @@ class Watch:
     def patch_optimizer(self, module: Any) -> None:
         """Module `keras.src.optimizers.base_optimizer`."""
 
-        def changed(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
+        def note_update(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
             variables = getattr(optimizer, "_trainable_variables", ())
             self.proof.optimize(variables if trainable_variables is None else trainable_variables)
 
-        module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, changed)
+        module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, note_update)
 
     def patch_metrics(self, module: Any) -> None:
         """Module `keras.src.metrics.reduction_metrics`."""
@@ -109,21 +109,21 @@ class Watch:
             if self.depth or self.driven or get_ident() != self.streams.thread:
                 outputs = original(self_, *args, **kwargs)
                 if self.capture is not None and self_ is self.capture.stepping:
-                    self.capture.called(outputs)
+                    self.capture.see_call(outputs)
                 return outputs
-            is_training = self._called(self_, args, kwargs)
+            is_training = self._begin_call(self_, args, kwargs)
             self.depth += 1
             try:
                 outputs = original(self_, *args, **kwargs)
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
-                self._answered(self.calls, self_, [*args] or [*kwargs.values()], outputs, sys._getframe(1))
+                self._end_call(self.calls, self_, [*args] or [*kwargs.values()], outputs, sys._getframe(1))
             return outputs
 
         module.Layer.__call__ = wraps_like(__call__, original)
 
-    def _called(self, layer: Any, args: Any, kwargs: Any) -> bool:
+    def _begin_call(self, layer: Any, args: Any, kwargs: Any) -> bool:
         """A layer is called by none other and by no trainer; gives whether it trains."""
         is_training = kwargs.get("training")
         try:
@@ -140,10 +140,10 @@ class Watch:
             self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
 
-    def _answered(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
+    def _end_call(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model was called by none other, and not to train."""
         try:
-            calls.called(model, list(arrays_in(inputs)), first(outputs), frame)
+            calls.see_call(model, list(arrays_in(inputs)), first(outputs), frame)
         except Exception as error:
             self.recorder.fault("outputs of a model", error)
 
@@ -153,7 +153,7 @@ class Watch:
         def drive(model: Any, *args: Any, **kwargs: Any) -> Any:
             is_routed_thread = get_ident() == self.streams.thread
             if is_routed_thread:
-                self._evaluated(model, name, args, kwargs)
+                self._see_evaluation(model, name, args, kwargs)
             self.driven += 1
             try:
                 if self.capture is None or not is_routed_thread:
@@ -164,7 +164,7 @@ class Watch:
 
         return wraps_like(drive, original)
 
-    def _evaluated(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
+    def _see_evaluation(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` counts once there was training: before, it may compute what to train on."""
         if self.evaluation.is_over or name not in ("evaluate", "predict", *TRAINING):
             return

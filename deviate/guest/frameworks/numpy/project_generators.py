@@ -82,8 +82,8 @@ class ProjectGenerators:
         self.Generator = random.Generator
         self.RandomState = random.RandomState
         self.RoutedSequence = self._routed_sequence()
-        self.RoutedGenerator = self._routed(random.Generator)
-        self.RoutedRandomState = self._routed(random.RandomState)
+        self.RoutedGenerator = self._route_class(random.Generator)
+        self.RoutedRandomState = self._route_class(random.RandomState)
         self.routed_bits: dict[str, Any] = {}
         self.placeholder = random.PCG64(0)
         """What generators of the project are made over: they draw from others, and to make one is not to draw."""
@@ -226,7 +226,7 @@ class ProjectGenerators:
         """A class like the original whose instances stand for one bit generator for each stream."""
         generators, name = self, original.__name__
 
-        def delegated(attribute: str) -> Any:
+        def delegate(attribute: str) -> Any:
             return property(lambda self: getattr(self._twins.now(), attribute))
 
         def seed_seq(self: Any) -> Any:
@@ -251,7 +251,7 @@ class ProjectGenerators:
             self._twins.begin(generators.context.seeding.key(seed))
 
         members: dict[str, Any] = {
-            attribute: delegated(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
+            attribute: delegate(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
         }
         members["state"] = property(
             lambda self: self._twins.now().state, lambda self, state: setattr(self._twins.now(), "state", state)
@@ -282,7 +282,7 @@ class ProjectGenerators:
 
     # ------------------------------------------------------------ generators
 
-    def _routed(self, original: Any) -> Any:
+    def _route_class(self, original: Any) -> Any:
         """A class like the original whose methods draw from a twin for the stream that draws now."""
         generators = self
 
@@ -349,7 +349,7 @@ class ProjectGenerators:
             return self.RandomState(*args, **kwargs)
         is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
         if is_choice and not self.context.project.is_training(_getframe(2)):
-            return self._chosen(seed)
+            return self._make_split_generator(seed)
         if is_over_bits:
             generator = self.RoutedRandomState(self.placeholder)
             generator._twins = Drawers(seed._twins, self.RandomState)
@@ -359,7 +359,7 @@ class ProjectGenerators:
             generator._twins = self._states(seed)
         return generator
 
-    def _chosen(self, seed: Any) -> Any:
+    def _make_split_generator(self, seed: Any) -> Any:
         """What chooses examples before the training: the script's own where the split is held."""
         streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
         self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)

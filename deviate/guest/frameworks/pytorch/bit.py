@@ -37,7 +37,7 @@ class OneBit:
             return False
 
     def give_up(self) -> None:
-        self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
+        self.recorder.event("uncontrolled", self.moment.explain_miss("no weight matrix for one-bit"), "", 0)
 
     def _flip(self, module: Any) -> bool:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}

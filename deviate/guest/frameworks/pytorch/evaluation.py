@@ -47,7 +47,7 @@ class Evaluation:
         self.is_loaded = False
         self.is_unread = False
 
-    def yielded(self, iterator: Any, batch: Any) -> None:
+    def see_batch(self, iterator: Any, batch: Any) -> None:
         """A loader yielded a batch. Each time that a loader is gone through is a pass, be it by the same iterator."""
         if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
             iterator._deviate_pass = next(self.passes)

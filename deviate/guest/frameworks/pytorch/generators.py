@@ -157,10 +157,10 @@ class Saved:
         self.is_in_backward = backward_check(torch)
 
     def patch(self) -> None:
-        get, put = self.torch.get_rng_state, self.torch.set_rng_state
+        get_state, set_state = self.torch.get_rng_state, self.torch.set_rng_state
 
         def get_rng_state() -> Any:
-            state = get()
+            state = get_state()
             if self._is_outside_regions():
                 bank = self.bank
                 self.saved[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
@@ -173,15 +173,15 @@ class Saved:
             if is_outside_regions:
                 self.bank.note_draws(OTHER)
                 saved = self.saved.get(state_bytes(new_state))
-            put(new_state)
+            set_state(new_state)
             if saved is not None:
                 self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, saved)
             elif is_outside_regions:
                 self._tell(_getframe(1))
 
         for owner in (self.torch, self.torch.random):
-            owner.get_rng_state = wraps_like(get_rng_state, get)
-            owner.set_rng_state = wraps_like(set_rng_state, put)
+            owner.get_rng_state = wraps_like(get_rng_state, get_state)
+            owner.set_rng_state = wraps_like(set_rng_state, set_state)
 
     def _tell(self, frame: FrameType) -> None:
         place = self.context.project.nearest(frame)

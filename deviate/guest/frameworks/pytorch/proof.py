@@ -84,7 +84,7 @@ class Proof:
                 if iterator.__next__ is wrapper:
                     iterator.__next__ = original
             else:
-                self.evaluation.yielded(self_, batch)
+                self.evaluation.see_batch(self_, batch)
             return batch
 
         wrapper = iterator.__next__ = wraps_like(__next__, original)

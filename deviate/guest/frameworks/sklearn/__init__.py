@@ -68,7 +68,7 @@ def _watch_metrics(module: Any, capture: Any) -> None:
     def validate_params(*args: Any, **kwargs: Any) -> Any:
         decorate = original(*args, **kwargs)
 
-        def decorated(function: Any) -> Any:
+        def decorate_function(function: Any) -> Any:
             decorated_function = decorate(function)
             return (
                 capture.metric(decorated_function)
@@ -76,7 +76,7 @@ def _watch_metrics(module: Any, capture: Any) -> None:
                 else decorated_function
             )
 
-        return decorated
+        return decorate_function
 
     module.validate_params = wraps_like(validate_params, original)
 
@@ -92,7 +92,7 @@ class _Checking:
     def patch(self, module: Any) -> None:
         def check_random_state(seed: Any) -> Any:
             try:
-                seed = self.chosen(seed, _getframe(1))
+                seed = self.choose_seed(seed, _getframe(1))
             except Exception as error:
                 self.context.recorder.fault("check_random_state", error)
             return self.original(seed)
@@ -100,7 +100,7 @@ class _Checking:
         check_random_state.__doc__ = self.original.__doc__
         module.check_random_state = check_random_state
 
-    def chosen(self, seed: Any, frame: FrameType) -> Any:
+    def choose_seed(self, seed: Any, frame: FrameType) -> Any:
         """What scikit-learn is to make its generator of."""
         streams = self.context.streams
         if not streams.is_routed_thread():

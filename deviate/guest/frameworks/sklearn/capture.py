@@ -65,7 +65,7 @@ class Capture:
         if self.capture.open:
             self.capture.end_evaluation()
 
-    def fitted(self, estimator: Any) -> None:
+    def see_fit(self, estimator: Any) -> None:
         """From its first fit on, the methods of a class are watched."""
         kind = type(estimator)
         if not self.capture.wants_predictions or kind in self.classes:
@@ -80,14 +80,14 @@ class Capture:
 
     def _patch(self, owner: Any, name: str, method: Any) -> None:
         if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
-            watched = type(method)(self._watched(name, method.fn), method.check, method.attribute_name)
+            watched = type(method)(self._watch(name, method.fn), method.check, method.attribute_name)
         elif callable(method):
-            watched = self._watched(name, method)
+            watched = self._watch(name, method)
         else:
             return
         setattr(owner, name, watched)
 
-    def _watched(self, name: str, original: Any) -> Any:
+    def _watch(self, name: str, original: Any) -> Any:
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             is_routed_thread = get_ident() == self.capture.thread and not self.proof.inside
             if not is_routed_thread or self.inside:

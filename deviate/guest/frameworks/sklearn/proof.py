@@ -45,7 +45,7 @@ class Proof:
             )
 
     def _decorator(self, decorate: Any) -> Any:
-        def decorated(method: Any) -> Any:
+        def decorate_method(method: Any) -> Any:
             original = decorate(method)
 
             def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -66,11 +66,11 @@ class Proof:
                         self._note(estimator)
                         self.evaluation.patch(type(estimator))
                     if self.capture is not None:
-                        self.recorder.tell([lambda: self.capture.fitted(estimator)])
+                        self.recorder.tell([lambda: self.capture.see_fit(estimator)])
 
             return wraps_like(fit, original)
 
-        return decorated
+        return decorate_method
 
     def _note(self, estimator: Any) -> None:
         if not any(reference() is estimator for reference in self.fitted):

@@ -62,7 +62,7 @@ class Calls(Loops):
 
     # ------------------------------------------------------------ what is seen
 
-    def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
+    def see_call(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model is called, also where a graph is made of it: then the numbers are not there yet."""
         if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
             if self.is_trained(model):

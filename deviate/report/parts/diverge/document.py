@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from deviate.base import redacted_words
+from deviate.base import redact_words
 from deviate.model.divergence import DivergenceFindings
 from deviate.report.data.plain import document_data
 from deviate.report.data.published import DIVERGE_SCHEMA
@@ -84,8 +84,8 @@ def _footnotes(diverged: DivergenceFindings) -> Iterator[str]:
 
 def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
     pairs = [
-        ("command", shlex.join(redacted_words(diverged.command)) or "two, one of each run"),
-        *([("flags", shlex.join(redacted_words(diverged.flags)))] if diverged.flags else []),
+        ("command", shlex.join(redact_words(diverged.command)) or "two, one of each run"),
+        *([("flags", shlex.join(redact_words(diverged.flags)))] if diverged.flags else []),
         ("variant", diverged.variant),
         ("runs", " and ".join(diverged.runs)),
         ("tolerance", f"{diverged.tolerance_ulps} ulps" if diverged.tolerance_ulps else "none: bit for bit"),

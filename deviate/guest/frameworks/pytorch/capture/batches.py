@@ -87,13 +87,15 @@ class Kinds:
         if hasattr(value, "keys"):
             return None
         tensors = list(self.tensors(value))
-        left = [part for part in tensors if not any(shares(part, tensor) for tensor in inputs)]
-        if len(left) == len(tensors) > 1:  # moved to a device: what looks like an input is one, the last first
+        candidates = [part for part in tensors if not any(shares(part, tensor) for tensor in inputs)]
+        if len(candidates) == len(tensors) > 1:  # moved to a device: what looks like an input is one, the last first
             for tensor in inputs:
-                alike = [part for part in left if part.shape == tensor.shape]
-                if alike and len(left) > 1:
-                    left = [part for part in left if part is not (alike[0] if len(alike) == 1 else alike[-1])]
-        fit = [part for part in left if fits(part, output)]
+                alike = [part for part in candidates if part.shape == tensor.shape]
+                if alike and len(candidates) > 1:
+                    candidates = [
+                        part for part in candidates if part is not (alike[0] if len(alike) == 1 else alike[-1])
+                    ]
+        fit = [part for part in candidates if fits(part, output)]
         whole = [part for part in fit if not part.dtype.is_floating_point]
         return next(iter(whole or fit), None)
 

@@ -63,13 +63,13 @@ class Origins:
                     of_pass.moves += 1
                     of_pass.is_over = True
                 raise
-            guarded("a batch", self._yielded, self_, batch)
+            guarded("a batch", self._see_batch, self_, batch)
             return batch
 
         dataloader.DataLoader._get_iterator = wraps_like(_get_iterator, making)
         iterator.__next__ = wraps_like(__next__, following)
 
-    def _yielded(self, iterator: Any, batch: Any) -> None:
+    def _see_batch(self, iterator: Any, batch: Any) -> None:
         of_pass = getattr(iterator, "_deviate_capture", None)
         if of_pass is None or iterator._num_yielded <= 1:
             loader = getattr(iterator, "_deviate_loader", None)
@@ -111,7 +111,7 @@ class Origins:
         if of_pass.is_over and not of_pass.is_ahead:
             return None
         if of_pass.is_training:
-            alike = {held.shape for held in latest.memories}
+            alike = {held_memory.shape for held_memory in latest.memories}
             return latest if any(tuple(tensor.shape) in alike for tensor in inputs) else None
         pass_batches = [batch for batch in self.batches if batch.of_pass is of_pass]
         if of_pass.matched < 0:

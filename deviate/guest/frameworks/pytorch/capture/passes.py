@@ -72,7 +72,7 @@ class Batch:
 
     def lies_at(self, addresses: set[int]) -> bool:
         """Whether one of its tensors lies there still."""
-        return any(held.address in addresses and held.is_held() for held in self.memories)
+        return any(memory.address in addresses and memory.is_held() for memory in self.memories)
 
     def forget(self) -> None:
         """Of a batch that trains it is enough to know it again."""
@@ -139,7 +139,7 @@ class Sets:
         self.capture = capture
         self.users: dict[str, tuple[Pass, int]] = {}
 
-    def chosen(self, batch: Batch) -> list[tuple[str, Call]]:
+    def pick_calls(self, batch: Batch) -> list[tuple[str, Call]]:
         """The first and the last call of each model on a batch, with the names of their sets."""
         groups: dict[int, list[Call]] = {}
         for call in batch.calls:

@@ -84,7 +84,7 @@ class Predictions:
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
-        self.losses = Losses(torch, self.kinds, self._labelled, self._is_strange)
+        self.losses = Losses(torch, self.kinds, self._take_labels, self._is_strange)
         self.has_evaluated = False
         self.tried: Pass | None = None
         self.training_places: set[Any] = set()
@@ -109,11 +109,11 @@ class Predictions:
 
         def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
             if (self.open or self.tried is not None) and not self.is_compiling():
-                self._guarded("a step of an optimizer", self._moved, optimizer)
+                self._run_guarded("a step of an optimizer", self._see_step, optimizer)
 
         register(moves)
 
-    def _guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+    def _run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         try:
             if self.capture.is_script_thread():
                 act(*args)
@@ -122,7 +122,7 @@ class Predictions:
 
     def follow(self, dataloader: Any) -> None:
         """See what loaders yield."""
-        self.origins.follow(dataloader, self._guarded)
+        self.origins.follow(dataloader, self._run_guarded)
 
     # ------------------------------------------------------------ forward passes
 
@@ -196,7 +196,7 @@ class Predictions:
         more = {} if module.training else self._more(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last, self._guarded, self._is_traced)
+            self.losses.await_labels(self.last, self._run_guarded, self._is_traced)
         if is_further:
             batch.calls.pop()
         batch.calls.append(self.last)
@@ -255,7 +255,7 @@ class Predictions:
                 return tensor
         return None
 
-    def _labelled(self, call: Call, labels: Any) -> None:
+    def _take_labels(self, call: Call, labels: Any) -> None:
         """A loss has told the labels of an output."""
         with self.without_functions():
             call.arrays[TRUTH] = self._take(labels)
@@ -276,19 +276,19 @@ class Predictions:
         self.waiting = 0
         latest = {id(batch) for batch in (*self.origins.batches, self.open[-1])}
         done: list[Batch] = []
-        left: list[Batch] = []
+        still_open: list[Batch] = []
         for batch in self.open:
             may_train = batch.is_tried or batch.is_fallback or batch.of_pass is self.tried
-            (left if may_train or id(batch) in latest else done).append(batch)
-        self.open = left
+            (still_open if may_train or id(batch) in latest else done).append(batch)
+        self.open = still_open
         self._give(done)
-        for batch in left:
+        for batch in still_open:
             for call in batch.calls:
                 call.settle()
 
     # ------------------------------------------------------------ ends
 
-    def _moved(self, optimizer: Any) -> None:
+    def _see_step(self, optimizer: Any) -> None:
         """An optimizer is about to change weights: what was computed for it is training."""
         entry = self.of_optimizers.get(id(optimizer))
         if entry is None or entry[0]() is not optimizer:
@@ -334,7 +334,7 @@ class Predictions:
     def _give(self, batches: list[Batch]) -> None:
         """To the sets that their rows are rows of."""
         for batch in batches:
-            for name, call in self.sets.chosen(batch):
+            for name, call in self.sets.pick_calls(batch):
                 call.settle()
                 self.capture.rows(name, call.arrays, FRAMEWORK, step=self.step)
                 for suffix, more in call.more.items():

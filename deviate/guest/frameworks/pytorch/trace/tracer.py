@@ -75,7 +75,7 @@ class Tracer:
         self.names = Names()
         self.tensors = Tensors(torch, context.trace)
         self.states = States(torch, context)
-        self.batches = Batches(torch, self.tensors, self.is_traced, self.guarded)
+        self.batches = Batches(torch, self.tensors, self.is_traced, self.run_guarded)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -132,14 +132,14 @@ class Tracer:
             if getattr(step, "__deviate__", False):
                 return
 
-            def stepped(*args: Any, **kwargs: Any) -> Any:
+            def patched_step(*args: Any, **kwargs: Any) -> Any:
                 self._before_step(args[0], args, kwargs)
                 result = step(*args, **kwargs)
                 self._after_step(args[0], args, kwargs)
                 return result
 
-            stepped.hooked = True  # type: ignore[attr-defined]
-            cls.step = wraps_like(stepped, step)
+            patched_step.hooked = True  # type: ignore[attr-defined]
+            cls.step = wraps_like(patched_step, step)
 
         self._put_in(optimizer, "_hook_for_profile", make, hook_for_profile)
 
@@ -153,7 +153,7 @@ class Tracer:
             and self.tensors.functorch_level() is None
         )
 
-    def guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+    def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         """Act, unseen by the program; an error is no problem of its."""
         try:
             with self.unseen():
@@ -176,7 +176,7 @@ class Tracer:
     def end_awaited(self) -> None:
         """Whatever was to be done with the gradients has been done."""
         if self.is_awaited and self.is_traced():
-            self.guarded("an update", self._end_own_step)
+            self.run_guarded("an update", self._end_own_step)
 
     def _end_own_step(self) -> None:
         """Of a program without optimizers: its backward pass is over, and another pass begins."""
@@ -196,7 +196,7 @@ class Tracer:
     def begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool) -> None:
         """An outermost forward pass begins."""
         if self.level and (self.is_awaited or self.level >= STEPS) and self.is_traced():
-            self.guarded("a forward pass", self._begin, module, args, kwargs, has_weights, _getframe(2))
+            self.run_guarded("a forward pass", self._begin, module, args, kwargs, has_weights, _getframe(2))
 
     def _begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool, frame: FrameType) -> None:
         if self.is_awaited:
@@ -222,7 +222,7 @@ class Tracer:
     def end(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """An outermost forward pass has ended well."""
         if self.level >= STEPS and self.is_traced():
-            self.guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
+            self.run_guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
 
     def _end(self, module: Any, output: Any, has_weights: bool, frame: FrameType) -> None:
         place = self.trace.place(frame)
@@ -240,7 +240,7 @@ class Tracer:
             if not self.is_traced() or self.is_in_backward():
                 return original(*args, **kwargs)
             losses = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
-            self.guarded("a loss", self.begin_backward, losses, _getframe(1))
+            self.run_guarded("a loss", self.begin_backward, losses, _getframe(1))
             result = original(*args, **kwargs)
             after(args, kwargs, result)
             return result
@@ -248,11 +248,11 @@ class Tracer:
         return call
 
     def _after_backward(self, args: Any, kwargs: Any, result: Any) -> None:
-        self.guarded("a backward pass", self.end_backward)
+        self.run_guarded("a backward pass", self.end_backward)
 
     def _after_grad(self, args: Any, kwargs: Any, result: Any) -> None:
         inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
-        self.guarded("gradients", self.end_grad, inputs, result)
+        self.run_guarded("gradients", self.end_grad, inputs, result)
 
     # ------------------------------------------------------------ calls of optimizers
 
@@ -263,7 +263,7 @@ class Tracer:
                 del self.running[self.running.index(key) :]
             self.running.append(key)
             if self.level >= STEPS and len(self.running) == 1 and not _has_closure(args, kwargs):
-                self.guarded("gradients", self.begin_update, optimizer, _getframe(1))
+                self.run_guarded("gradients", self.begin_update, optimizer, _getframe(1))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         key = id(optimizer)
@@ -271,7 +271,7 @@ class Tracer:
             del self.running[self.running.index(key) :]
             if not self.running:
                 has_closure = _has_closure(args, kwargs)
-                self.guarded("an update", self.end_update, optimizer, has_closure, _getframe(1))
+                self.run_guarded("an update", self.end_update, optimizer, has_closure, _getframe(1))
 
     # ------------------------------------------------------------ backward passes
 

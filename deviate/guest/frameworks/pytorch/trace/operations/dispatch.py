@@ -188,7 +188,7 @@ class Operations:
         """What is not there any more once the operation was carried out."""
         try:
             if operation.sent is not None:
-                return self.results.sent(operation, args, kwargs)
+                return self.results.summarise_sent(operation, args, kwargs)
             if operation.is_growing:
                 return self.unwritten.size(args)
             return self.unwritten.read(operation, args, kwargs)
@@ -210,13 +210,13 @@ class Operations:
         outputs = self.results.outputs(operation, output, args, kwargs)
         is_raw = False
         if operation.is_allocation:
-            unwritten.allocated(outputs)
+            unwritten.note_allocation(outputs)
             is_raw = True
         elif operation.is_growing:
-            unwritten.grown(args, before)
+            unwritten.note_growth(args, before)
             is_raw = True
         elif unwritten.marks:
-            unwritten.written(operation, outputs, args, kwargs)
+            unwritten.note_writes(operation, outputs, args, kwargs)
             is_raw = any(unwritten.is_raw(output) for output in outputs)
         if operation.sent is not None:
             if before is not None:

@@ -33,7 +33,7 @@ class Results:
         self.trace = trace
         self.tensors = tensors
 
-    def sent(self, operation: Operation, args: Any, kwargs: Any) -> Summary:
+    def summarise_sent(self, operation: Operation, args: Any, kwargs: Any) -> Summary:
         """What a collective operation sends; what comes of it is there only when the program has waited for it."""
         sent = [
             tensor for tensor in argument_tensors(operation.sent or (), args, kwargs) if self.tensors.readable(tensor)

@@ -32,7 +32,7 @@ class Unwritten:
     def forget(self) -> None:
         self.marks.clear()
 
-    def allocated(self, tensors: Sequence[Any]) -> None:
+    def note_allocation(self, tensors: Sequence[Any]) -> None:
         """These are the outputs of an operation that only takes memory."""
         for tensor in tensors:
             if self.is_able and tensor.numel() and str(tensor.layout) == "torch.strided":
@@ -58,7 +58,7 @@ class Unwritten:
         """Bytes of the memory of a tensor that is about to grow."""
         return int(args[0].untyped_storage().nbytes()) if self.is_able else 0
 
-    def grown(self, args: Any, size: int) -> None:
+    def note_growth(self, args: Any, size: int) -> None:
         """The memory of a tensor had this size in bytes before."""
         tensor = args[0]
         if self.is_able and tensor.untyped_storage().nbytes() > size:
@@ -68,7 +68,7 @@ class Unwritten:
             if mark.is_told_apart and old:
                 mark.mask()[:old] = True if before is None else before.mask()[:old]
 
-    def written(self, operation: Operation, outputs: Sequence[Any], args: Any, kwargs: Any) -> None:
+    def note_writes(self, operation: Operation, outputs: Sequence[Any], args: Any, kwargs: Any) -> None:
         """An operation was carried out, and has made tensors."""
         if operation.base in COPYING:
             for target in outputs[:1]:
