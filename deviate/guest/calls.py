@@ -49,10 +49,13 @@ def report(
 def _find(key: str) -> Sink:
     try:
         return find_by_key(key)
-    except KeyError:
+    except KeyError as unknown:
         from .copies import load_copy  # few have one
 
-        load_copy(key.rpartition(".")[0])
+        try:
+            load_copy(key.rpartition(".")[0])
+        except OSError:
+            raise unknown from None
         return find_by_key(key)
 
 
