@@ -48,7 +48,7 @@ def name_text(name: str) -> str:
     What nobody would see is said in words, for a link needs something to click on, and a table a head for each row.
     """
     text = clean(name)
-    is_seen = any(not it.isspace() and unicodedata.category(it) != "Cf" for it in text)
+    is_seen = any(not character.isspace() and unicodedata.category(character) != "Cf" for character in text)
     return shorten_middle(text, LONGEST_NAME) if is_seen else "(no name)"
 
 
@@ -175,7 +175,7 @@ def duration(seconds: float) -> str:
     >>> duration(0.84), duration(12.3), duration(185), duration(93784)
     ('0.8 s', '12 s', '3 min 5 s', '1 d 2 h')
     """
-    return "".join(it if isinstance(it, str) else number(*it) for it in duration_parts(seconds))
+    return "".join(part if isinstance(part, str) else number(*part) for part in duration_parts(seconds))
 
 
 def duration_parts(seconds: float) -> tuple[str | tuple[float, int], ...]:

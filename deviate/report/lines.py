@@ -32,20 +32,20 @@ def widest(texts: Sequence[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def filled(text: str, width: int, indent: str = "", others: str | None = None) -> list[str]:
+def filled(text: str, width: int, indent: str = "", further_indent: str | None = None) -> list[str]:
     """Words in lines no wider than `width`; a word that is wider is broken.
 
     Args:
         indent: before the first line. others: before the others; the same where it is None.
     """
-    others = indent if others is None else others
+    further_indent = indent if further_indent is None else further_indent
     lines: list[str] = []
     line = indent
     is_empty = True
-    for word in _words(text, width - max(cell_len(indent), cell_len(others))):
+    for word in _words(text, width - max(cell_len(indent), cell_len(further_indent))):
         if not is_empty and cell_len(line) + 1 + cell_len(word) > width:
             lines.append(line)
-            line, is_empty = others, True
+            line, is_empty = further_indent, True
         line = f"{line}{word}" if is_empty else f"{line} {word}"
         is_empty = False
     return lines if is_empty else [*lines, line]
@@ -83,8 +83,8 @@ def tabled(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = (
         if is_narrow:
             yield from joined(f"{first}  ", tuple(filter(None, row[1:])), width, indent=4)
         else:
-            others = (padded(cell, size) for cell, size in zip(row[1:], widths[1:], strict=True))
-            yield "  ".join((padded(first, widths[0] + 2), *others)).rstrip()
+            padded_cells = (padded(cell, size) for cell, size in zip(row[1:], widths[1:], strict=True))
+            yield "  ".join((padded(first, widths[0] + 2), *padded_cells)).rstrip()
         if index and remarks and remarks[index - 1]:
             yield from filled(clean(remarks[index - 1]), width, "      ")
 
@@ -92,13 +92,13 @@ def tabled(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = (
 def _words(text: str, width: int) -> Iterator[str]:
     """Words, and pieces of those that are wider than a line."""
     for word in text.split():
-        left = word
-        while cell_len(left) > max(width, 1):
-            piece = set_cell_size(left, max(width, 1)).rstrip(" ")
+        rest = word
+        while cell_len(rest) > max(width, 1):
+            piece = set_cell_size(rest, max(width, 1)).rstrip(" ")
             # A wide letter that does not fit is replaced by a blank: it begins the next piece.
             n_letters = max(
-                1, sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(piece, left, strict=False)))
+                1, sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(piece, rest, strict=False)))
             )
-            yield left[:n_letters]
-            left = left[n_letters:]
-        yield left
+            yield rest[:n_letters]
+            rest = rest[n_letters:]
+        yield rest

@@ -46,7 +46,7 @@ PLUS_MINUS, TO, PERCENT = " ± ", f" {ELLIPSIS} ", " %"
 
 
 def text_of(pieces: Iterable[Piece]) -> str:
-    return "".join(it if isinstance(it, str) else it.text for it in pieces)
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
 
 
 def ends(low: float, high: float, places: int | None) -> Pieces:
@@ -81,4 +81,4 @@ def with_unit(pieces: Pieces, unit: str) -> Pieces:
 
 def duration_of(seconds: float) -> Pieces:
     """A duration in its two largest units, `3 min 5 s`."""
-    return tuple(it if isinstance(it, str) else Number(*it) for it in duration_parts(seconds))
+    return tuple(part if isinstance(part, str) else Number(*part) for part in duration_parts(seconds))

@@ -79,56 +79,63 @@ class _Set:
 
 def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
     """The two files of the artifact by their names."""
-    sets = [it for index, one in enumerate(findings.experiments) for it in _sets(one, index, findings)]
-    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(it, findings) for it in sets))
-    yield "analysis_raw.csv", _text(RAW, (row for it in sets for row in _raw(it)))
+    sets = [
+        set_stability for index, one in enumerate(findings.experiments) for set_stability in _sets(one, index, findings)
+    ]
+    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(set_stability, findings) for set_stability in sets))
+    yield "analysis_raw.csv", _text(RAW, (row for set_stability in sets for row in _raw(set_stability)))
 
 
 def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Iterator[_Set]:
     """A set per criterion; without values in the main loop, one of the scores as they were at the end."""
-    converged = next((it for it in everything.stability.convergence if it.experiment == index), None)
+    converged = next(
+        (convergence for convergence in everything.stability.convergence if convergence.experiment == index), None
+    )
     if converged is not None:
         for row in converged.rows:
             yield _converged(index, findings, converged, row)
         return
-    accuracy = next((it for it in findings.descriptions if is_accuracy(it.metric)), None)
+    accuracy = next((description for description in findings.descriptions if is_accuracy(description.metric)), None)
     if accuracy is not None:
         nothing = (None,) * len(accuracy.scores)
-        replicates = tuple(it.replicate for it in accuracy.scores)
-        scores = tuple(it.value for it in accuracy.scores)
+        replicates = tuple(score.replicate for score in accuracy.scores)
+        scores = tuple(score.value for score in accuracy.scores)
         yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
 
 
 def _converged(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
-    metric = next((it.metric for it in findings.descriptions if it.metric.name == converged.metric), None)
+    metric = next(
+        (description.metric for description in findings.descriptions if description.metric.name == converged.metric),
+        None,
+    )
     nothing = (None,) * len(converged.replicates)
     scores = row.scores if metric is not None and is_accuracy(metric) else nothing
     return _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
 
 
-def _result(it: _Set, everything: Findings) -> tuple[Value, ...]:
-    accuracies, seconds, steps = _known(it.accuracies), _known(it.seconds), _known(it.steps)
+def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
+    accuracies, seconds, steps = _known(run_set.accuracies), _known(run_set.seconds), _known(run_set.steps)
     return (
-        *_names(it),
-        len(it.replicates),
+        *_names(run_set),
+        len(run_set.replicates),
         *_spread(accuracies),
-        *_classes(it, everything, accuracies),
+        *_classes(run_set, everything, accuracies),
         *_spread(seconds),
         *_spread(steps),
         _percent(relative_range(seconds)),
         _percent(relative_range(steps)),
         1,
-        _class_set(it, everything),
+        _class_set(run_set, everything),
     )
 
 
-def _raw(it: _Set) -> Iterator[tuple[Value, ...]]:
-    for row in zip(it.replicates, it.accuracies, it.seconds, it.steps, strict=True):
-        yield (*_names(it), *row)
+def _raw(run_set: _Set) -> Iterator[tuple[Value, ...]]:
+    for row in zip(run_set.replicates, run_set.accuracies, run_set.seconds, run_set.steps, strict=True):
+        yield (*_names(run_set), *row)
 
 
-def _names(it: _Set) -> tuple[Value, ...]:
-    experiment = it.findings.experiment
+def _names(run_set: _Set) -> tuple[Value, ...]:
+    experiment = run_set.findings.experiment
     facts = experiment.runs[0].environment if experiment.runs else {}
     backend = next((name for name in BACKENDS if name in facts), "")
     versions = (next((facts[name] for name in names if name in facts), "") for names in (CUDA, CUDNN))
@@ -139,7 +146,7 @@ def _names(it: _Set) -> tuple[Value, ...]:
         *versions,
         plain_text(network),
         _seed_kind(experiment),
-        plain_text(it.criterion),
+        plain_text(run_set.criterion),
     )
 
 
@@ -156,16 +163,16 @@ def _spread(values: Sequence[float]) -> tuple[Value, ...]:
     return _number(range_of(values)), *ends, _number(sd_of(values)), _number(mean_of(values))
 
 
-def _classes(it: _Set, everything: Findings, accuracies: Sequence[float]) -> tuple[Value, ...]:
+def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -> tuple[Value, ...]:
     """Of the class with the largest range: label, range, largest, smallest, size; with the largest SD: label, SD, size.
 
     Classes are those of the models at the end.
     """
-    found = _captured(it, everything)
-    ranged = [row for row in found.classes if not isinstance(row.range, Unavailable)] if found else []
+    set_stability = _captured(run_set, everything)
+    ranged = [row for row in set_stability.classes if not isinstance(row.range, Unavailable)] if set_stability else []
     if not ranged:
         return (None,) * 8
-    metric = next((one.metric for one in it.findings.descriptions if is_accuracy(one.metric)), None)
+    metric = next((one.metric for one in run_set.findings.descriptions if is_accuracy(one.metric)), None)
     unit = (whole_of(metric, accuracies) if metric and accuracies else None) or 1.0
     by_range = max(ranged, key=lambda row: (_size(row.range), -row.label))
     by_sd = max(ranged, key=lambda row: (_size(row.sd), -row.label))
@@ -176,19 +183,19 @@ def _classes(it: _Set, everything: Findings, accuracies: Sequence[float]) -> tup
     )
 
 
-def _class_set(it: _Set, everything: Findings) -> str:
-    found = _captured(it, everything)
-    return plain_text(found.name) if found else ""
+def _class_set(run_set: _Set, everything: Findings) -> str:
+    set_stability = _captured(run_set, everything)
+    return plain_text(set_stability.name) if set_stability else ""
 
 
-def _captured(it: _Set, everything: Findings) -> SetStability | None:
+def _captured(run_set: _Set, everything: Findings) -> SetStability | None:
     """The first set of the experiment with classes, where the models at the end are meant."""
-    sets = [one for one in everything.stability.sets if one.experiment == it.index and one.classes]
-    return sets[0] if sets and it.criterion in {LAST, "last"} else None
+    sets = [one for one in everything.stability.sets if one.experiment == run_set.index and one.classes]
+    return sets[0] if sets and run_set.criterion in {LAST, "last"} else None
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
-    return [it for it in values if it is not None]
+    return [value for value in values if value is not None]
 
 
 def _size(value: Estimate) -> float:
@@ -208,5 +215,5 @@ def _text(columns: Sequence[str], rows: Iterator[tuple[Value, ...]]) -> bytes:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([repr(float(it)) if isinstance(it, float) else it for it in row])
+        writer.writerow([repr(float(value)) if isinstance(value, float) else value for value in row])
     return buffer.getvalue().encode()

@@ -46,59 +46,66 @@ def embedded_curves(findings: Findings) -> Embedded:
     by_metric = _by_metric(findings)
     if not by_metric:
         return Embedded("", "")
-    kept, n_points = _that_fit(by_metric)
+    fitting, n_points = _that_fit(by_metric)
     while True:
-        left_out = [it for it in by_metric if it not in kept]
-        if not kept:
+        left_out = [name for name in by_metric if name not in fitting]
+        if not fitting:
             return Embedded("", "The curves of all runs find no room in this page.")
-        text = _document(kept, left_out, n_points, by_metric)
+        text = _document(fitting, left_out, n_points, by_metric)
         if len(text) <= MOST_CHARACTERS:
-            longest = max(len(it.series.values) for name in kept for it in by_metric[name])
-            return Embedded(text, _note(len(kept), len(by_metric), is_thinned=longest > n_points))
+            longest = max(len(curve.series.values) for name in fitting for curve in by_metric[name])
+            return Embedded(text, _note(len(fitting), len(by_metric), is_thinned=longest > n_points))
         if n_points > FEWEST_POINTS:
             n_points = max(FEWEST_POINTS, n_points * 3 // 4)
         else:
-            kept = kept[:-1]
+            fitting = fitting[:-1]
 
 
 def _note(n_kept: int, n_metrics: int, *, is_thinned: bool) -> str:
-    told = f"The curves of all runs are in this page too (element deviate-curves), with {DIGITS} significant digits"
+    note = f"The curves of all runs are in this page too (element deviate-curves), with {DIGITS} significant digits"
     if n_kept < n_metrics:
-        told += f", but for {n_metrics - n_kept} of {n_metrics} metrics, for which there is no room"
-    return f"{told}{'; long ones are thinned to their lowest and highest values' if is_thinned else ''}."
+        note += f", but for {n_metrics - n_kept} of {n_metrics} metrics, for which there is no room"
+    return f"{note}{'; long ones are thinned to their lowest and highest values' if is_thinned else ''}."
 
 
 def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
     """Curves by metric, the primary metric first, then as the first experiment that has it tells them."""
-    found: dict[str, list[_Curve]] = {}
+    curves_of: dict[str, list[_Curve]] = {}
     for item in findings.experiments:
-        it = item.experiment
-        for metric in sorted(it.metrics, key=lambda one: one.name != findings.primary):
-            for run in it.runs:
+        experiment = item.experiment
+        for metric in sorted(experiment.metrics, key=lambda one: one.name != findings.primary):
+            for run in experiment.runs:
                 series = run.series.get(metric.name)
                 if series is not None and len(series.values):
-                    curve = _Curve(metric.name, it.name, it.variant, run.replicate, series)
-                    found.setdefault(metric.name, []).append(curve)
-    return {name: curves for name, curves in found.items() if any(len(it.series.values) > 1 for it in curves)}
+                    curve = _Curve(metric.name, experiment.name, experiment.variant, run.replicate, series)
+                    curves_of.setdefault(metric.name, []).append(curve)
+    return {name: curves for name, curves in curves_of.items() if any(len(curve.series.values) > 1 for curve in curves)}
 
 
 def _that_fit(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
     """The metrics for whose curves there is room, and the points that each curve may have."""
-    kept: list[str] = []
+    fitting: list[str] = []
     n_curves = longest = 0
     for name, curves in by_metric.items():
-        n, length = n_curves + len(curves), max(longest, *(len(it.series.values) for it in curves))
+        n, length = n_curves + len(curves), max(longest, *(len(curve.series.values) for curve in curves))
         if n * (PER_CURVE + PER_POINT * min(FEWEST_POINTS, length)) > MOST_CHARACTERS:
             break
-        kept.append(name)
+        fitting.append(name)
         n_curves, longest = n, length
     room = (MOST_CHARACTERS // max(1, n_curves) - PER_CURVE) // PER_POINT
-    return kept, max(FEWEST_POINTS, min(MOST_POINTS, room))
+    return fitting, max(FEWEST_POINTS, min(MOST_POINTS, room))
 
 
-def _document(kept: Sequence[str], left_out: Sequence[str], n_points: int, by_metric: dict[str, list[_Curve]]) -> str:
-    curves = [_curve(it, n_points) for name in kept for it in by_metric[name]]
-    document = {"thinned_to": n_points, "digits": DIGITS, "left_out": [_text(it) for it in left_out], "curves": curves}
+def _document(
+    fitting: Sequence[str], left_out: Sequence[str], n_points: int, by_metric: dict[str, list[_Curve]]
+) -> str:
+    curves = [_curve(curve, n_points) for name in fitting for curve in by_metric[name]]
+    document = {
+        "thinned_to": n_points,
+        "digits": DIGITS,
+        "left_out": [_text(name) for name in left_out],
+        "curves": curves,
+    }
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 
 

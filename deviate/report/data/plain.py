@@ -51,8 +51,8 @@ def plain(value: object, *, without_drawn: bool = False) -> Json:
 
 def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
     left_out = DRAWN.get(type(value), frozenset()) if without_drawn else frozenset()
-    shown = (it for it in members(type(value)) if it.name not in left_out)  # type: ignore[arg-type]  # a class has a hash
-    return {it.name: plain(it.of(value), without_drawn=without_drawn) for it in shown}
+    shown_members = (member for member in members(type(value)) if member.name not in left_out)  # type: ignore[arg-type]  # a class has a hash
+    return {member.name: plain(member.of(value), without_drawn=without_drawn) for member in shown_members}
 
 
 def _text(text: str) -> str:

@@ -111,7 +111,7 @@ SHAPES: dict[type, Shape] = {
     SelectedMetric: Shape(
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
-    Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
+    Metric: Shape(without=frozenset(field.name for field in fields(Metric)) - {"expression", "file", "line"}),
     Description: Shape(
         without=_but("rounding_se", "missing_kinds"),
         inside=("metric",),
@@ -224,13 +224,13 @@ class FurtherMember(Member):
 def members(owner: type) -> tuple[Member, ...]:
     """What a value of this class has in a document, in order."""
     shape = SHAPES.get(owner, Shape())
-    found = [member for name in shape.inside for member in _members_inside(owner, name)]
-    found += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
+    collected = [member for name in shape.inside for member in _members_inside(owner, name)]
+    collected += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
     left_out = shape.without | set(shape.inside)
-    found += [_member(owner, it.name, (it.name,)) for it in fields(owner) if it.name not in left_out]
+    collected += [_member(owner, field.name, (field.name,)) for field in fields(owner) if field.name not in left_out]
     if owner is Comparison:
-        found += map(_further_member, further_fields())
-    return tuple(found)
+        collected += map(_further_member, further_fields())
+    return tuple(collected)
 
 
 def _further_member(figure: FurtherField) -> Member:
@@ -239,15 +239,15 @@ def _further_member(figure: FurtherField) -> Member:
 
 
 def _members_inside(owner: type, name: str) -> Iterator[Member]:
-    for it in members(_class_in(_kind(owner, (name,)))):
-        yield replace(it, owner=owner, path=(name, *it.path))
+    for member in members(_class_in(_kind(owner, (name,)))):
+        yield replace(member, owner=owner, path=(name, *member.path))
 
 
 def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
     shape, kind = SHAPES.get(owner, Shape()), _kind(owner, path)
     if kind is SelectedMetric:
         path, kind = (*path, "name"), str
-    told = descriptions(owner).get(path[0], "")
+    description = descriptions(owner).get(path[0], "")
     return Member(
         owner,
         name,
@@ -256,7 +256,7 @@ def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
         keys=shape.keyed.get(name, ()),
         is_unbounded=path[-1] in shape.unbounded,
         is_filled=path[-1] in shape.filled,
-        description=told,
+        description=description,
     )
 
 
@@ -267,17 +267,21 @@ def _kind(owner: type, path: tuple[str, ...]) -> object:
     for attribute in path:
         may_be_none |= NoneType in get_args(kind)
         inner = _class_in(kind)
-        found = inner.__dict__.get(attribute)
-        kind = get_type_hints(found.fget)["return"] if isinstance(found, property) else _hints(inner)[attribute]
+        attribute_value = inner.__dict__.get(attribute)
+        kind = (
+            get_type_hints(attribute_value.fget)["return"]
+            if isinstance(attribute_value, property)
+            else _hints(inner)[attribute]
+        )
     return kind | None if may_be_none else kind  # type: ignore[operator]
 
 
 def _class_in(kind: object) -> type:
     """The one class that an annotation names beside None."""
-    (found,) = [it for it in get_args(kind) or (kind,) if it is not NoneType]
-    if not isinstance(found, type):
+    (inner,) = [argument for argument in get_args(kind) or (kind,) if argument is not NoneType]
+    if not isinstance(inner, type):
         raise TypeError(f"{kind} has no attributes")
-    return found
+    return inner
 
 
 @cache
@@ -288,12 +292,12 @@ def _hints(owner: type) -> dict[str, object]:
 @cache
 def descriptions(owner: type) -> dict[str, str]:
     """What the docstring says of attributes, by name; of several at once, the same for each."""
-    _, _, told = (getdoc(owner) or "").partition("Attributes:")
-    text = " ".join(told.split())
-    names = "|".join(re.escape(it.name) for it in fields(owner))
+    _, _, attributes_text = (getdoc(owner) or "").partition("Attributes:")
+    text = " ".join(attributes_text.split())
+    names = "|".join(re.escape(field.name) for field in fields(owner))
     parts = re.split(rf"(?:^|(?<=[.;)]) )((?:{names})(?:, (?:{names}))*): ", text)
     return {
-        name: f"{said[:1].upper()}{said[1:].rstrip()}"
-        for named, said in zip(parts[1::2], parts[2::2], strict=True)
-        for name in named.split(", ")
+        name: f"{description[:1].upper()}{description[1:].rstrip()}"
+        for heading, description in zip(parts[1::2], parts[2::2], strict=True)
+        for name in heading.split(", ")
     }

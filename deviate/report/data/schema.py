@@ -114,7 +114,7 @@ def document_schema(name: str, number: int, owner: type, description: str) -> Sc
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
-        "$defs": dict(sorted({**BASIC, **{it.__name__: found for it, found in classes.items()}}.items())),
+        "$defs": dict(sorted({**BASIC, **{owner.__name__: schema for owner, schema in classes.items()}}.items())),
     }
 
 
@@ -128,14 +128,14 @@ def _class(owner: type, classes: dict[type, Schema]) -> None:
     if owner in classes:
         return
     schema: Schema = classes.setdefault(owner, {})
-    said, _, _ = cleandoc(owner.__doc__ or "").partition("\n\nAttributes:")
+    summary, _, _ = cleandoc(owner.__doc__ or "").partition("\n\nAttributes:")
     properties: dict[str, Schema] = {}
-    for it in members(owner):
-        properties[it.name] = _kind(it.kind, classes, keys=it.keys, is_unbounded=it.is_unbounded)
-        properties[it.name] |= {"minLength": 1} if it.is_filled else {}
-        properties[it.name] |= {"description": _in_json(it.description)} if it.description else {}
+    for member in members(owner):
+        properties[member.name] = _kind(member.kind, classes, keys=member.keys, is_unbounded=member.is_unbounded)
+        properties[member.name] |= {"minLength": 1} if member.is_filled else {}
+        properties[member.name] |= {"description": _in_json(member.description)} if member.description else {}
     schema |= {
-        "description": _in_json(said),
+        "description": _in_json(summary),
         "type": "object",
         "properties": {**properties},
         "required": list(properties),
@@ -155,15 +155,19 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
         _class(kind, classes)
         return {"$ref": f"#/$defs/{kind.__name__}"}
     inner = [
-        it if get_origin(kind) is Literal or it is Ellipsis else _kind(it, classes, is_unbounded=is_unbounded)
-        for it in get_args(kind)
+        argument
+        if get_origin(kind) is Literal or argument is Ellipsis
+        else _kind(argument, classes, is_unbounded=is_unbounded)
+        for argument in get_args(kind)
     ]
     origin = get_origin(kind)
     if origin is Literal:
         return {"enum": inner}
     if origin in {UnionType, Union}:
         return (
-            {"anyOf": inner} if any(it.keys() != {"type"} for it in inner) else {"type": [it["type"] for it in inner]}
+            {"anyOf": inner}
+            if any(schema.keys() != {"type"} for schema in inner)
+            else {"type": [schema["type"] for schema in inner]}
         )
     if origin is dict:
         return {"type": "object", "additionalProperties": inner[1]}

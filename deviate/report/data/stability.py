@@ -32,22 +32,23 @@ FILES = {
 
 def stability_files(findings: Findings) -> tuple[str, ...]:
     """Names of the files for which there is something, in the order of `FILES`."""
-    it = findings.stability
-    found = {
-        "stability.csv": bool(it.sets or it.weights or it.convergence or it.weak),
-        "classes.csv": any(one.classes for one in it.sets),
-        "groups.csv": any(one.groups for one in it.sets),
-        "disagreement.csv": any(one.disagreement for one in it.sets) or any(one.distances for one in it.weights),
+    stability = findings.stability
+    files = {
+        "stability.csv": bool(stability.sets or stability.weights or stability.convergence or stability.weak),
+        "classes.csv": any(one.classes for one in stability.sets),
+        "groups.csv": any(one.groups for one in stability.sets),
+        "disagreement.csv": any(one.disagreement for one in stability.sets)
+        or any(one.distances for one in stability.weights),
     }
-    return tuple(name for name in FILES if found[name])
+    return tuple(name for name in FILES if files[name])
 
 
 def figure_rows(findings: Findings) -> Iterator[list[Value]]:
     """Every figure in long form; `set` is empty for what is not of an evaluation set."""
     yield ["experiment", "variant", "set", "part", "item", "measure", "value", *INTERVAL]
-    for it in findings.stability.sets:
-        begin = [*_named(findings, it.experiment), plain_text(it.name)]
-        yield from ([*begin, *_cells(figure)] for figure in _of_set(it))
+    for set_stability in findings.stability.sets:
+        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        yield from ([*begin, *_cells(figure)] for figure in _of_set(set_stability))
     for index, figure in _elsewhere(findings):
         yield [*_named(findings, index), "", *_cells(figure)]
     for one in findings.stability.differences:
@@ -57,10 +58,10 @@ def figure_rows(findings: Findings) -> Iterator[list[Value]]:
 
 def class_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "class", "n_examples", "replicate", "accuracy"]
-    for it in findings.stability.sets:
-        begin = [*_named(findings, it.experiment), plain_text(it.name)]
-        for one in it.classes:
-            for replicate, accuracy in zip(it.replicates, one.accuracies, strict=True):
+    for set_stability in findings.stability.sets:
+        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        for one in set_stability.classes:
+            for replicate, accuracy in zip(set_stability.replicates, one.accuracies, strict=True):
                 yield [*begin, one.label, one.n_examples, replicate, accuracy]
 
 
@@ -73,64 +74,73 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
         *("experiment", "variant", "set", "column", "value", "n_examples", "n_positive", "n_negative", "share"),
         *heads,
     ]
-    for it in findings.stability.sets:
-        begin = [*_named(findings, it.experiment), plain_text(it.name)]
-        for group in it.groups:
+    for set_stability in findings.stability.sets:
+        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        for group in set_stability.groups:
             composition = [group.n_examples, group.n_positive, group.n_negative, group.share]
             yield [*begin, plain_text(group.column), plain_text(group.value), *composition, *_rates(group)]
 
 
 def pair_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "measure", "replicate", "other", "value"]
-    for it in findings.stability.sets:
-        begin = [*_named(findings, it.experiment), plain_text(it.name), "churn"]
-        yield from ([*begin, *row] for row in _pairs(it.disagreement, it.replicates))
-    for found in findings.stability.weights:
-        begin = [*_named(findings, found.experiment), "", "weight-distance"]
-        yield from ([*begin, *row] for row in _pairs(found.distances, found.replicates))
+    for set_stability in findings.stability.sets:
+        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name), "churn"]
+        yield from ([*begin, *row] for row in _pairs(set_stability.disagreement, set_stability.replicates))
+    for weight_stability in findings.stability.weights:
+        begin = [*_named(findings, weight_stability.experiment), "", "weight-distance"]
+        yield from ([*begin, *row] for row in _pairs(weight_stability.distances, weight_stability.replicates))
 
 
-def _of_set(it: SetStability) -> Iterator[Figure]:
-    yield from (_figure("set", "", one) for one in it.measures)
-    yield "set", "", "mean-accuracy-sampling-sd", it.mean_accuracy_sampling_sd, NONE
-    for replicate, accuracy in zip(it.replicates, it.accuracies, strict=False):
+def _of_set(set_stability: SetStability) -> Iterator[Figure]:
+    yield from (_figure("set", "", one) for one in set_stability.measures)
+    yield "set", "", "mean-accuracy-sampling-sd", set_stability.mean_accuracy_sampling_sd, NONE
+    for replicate, accuracy in zip(set_stability.replicates, set_stability.accuracies, strict=False):
         yield "run", str(replicate), "accuracy", accuracy, NONE
-    for replicate, entropy in zip(it.replicates, it.cross_entropies, strict=False):
+    for replicate, entropy in zip(set_stability.replicates, set_stability.cross_entropies, strict=False):
         yield "run", str(replicate), "cross-entropy", entropy, NONE
-    for one in it.classes:
+    for one in set_stability.classes:
         yield "class", str(one.label), "accuracy-mean", one.mean, NONE
         yield "class", str(one.label), "accuracy-range", one.range, NONE
         yield "class", str(one.label), "accuracy-sd", one.sd, one.sd_interval
         yield "class", str(one.label), "accuracy-sd-ratio", one.ratio, NONE
         yield "class", str(one.label), "accuracy-sampling-sd", one.sampling_sd, NONE
-    if it.classes:
-        yield "classes", "", "expected-largest-sd", it.expected_largest_sd, NONE
-        yield "classes", "", "expected-largest-range", it.expected_largest_range, NONE
-    for unstable in it.unstable:
+    if set_stability.classes:
+        yield "classes", "", "expected-largest-sd", set_stability.expected_largest_sd, NONE
+        yield "classes", "", "expected-largest-range", set_stability.expected_largest_range, NONE
+    for unstable in set_stability.unstable:
         yield "example", str(unstable.position), "flip-rate", unstable.flip_rate, NONE
-    for step in it.steps:
+    for step in set_stability.steps:
         yield from (_figure("step", str(step.step), measure) for measure in (step.churn, step.weight_distance))
-    for reduction in it.reductions:
+    for reduction in set_stability.reductions:
         yield from (_figure("ensemble", plain_text(reduction.name), measure) for measure in reduction.measures)
         yield "ensemble", plain_text(reduction.name), "reduction", reduction.reduction, reduction.reduction_interval
 
 
 def _elsewhere(findings: Findings) -> Iterator[tuple[int, Figure]]:
     """Weights, convergence and weak models, with the index of the experiment."""
-    for found in findings.stability.weights:
-        yield found.experiment, _figure("weights", "", found.distance)
-        yield from ((found.experiment, _figure("layer", plain_text(it.name), it.distance)) for it in found.layers)
-        yield from ((found.experiment, _figure("step", str(step), measure)) for step, measure in found.steps)
-    for it in findings.stability.convergence:
-        yield it.experiment, ("convergence", "", "step-seconds-mean", it.step_seconds_mean, NONE)
-        yield it.experiment, ("convergence", "", "step-seconds-sd", it.step_seconds_sd, NONE)
-        for replicate, own in zip(it.replicates, it.step_seconds, strict=False):
-            yield it.experiment, ("convergence", f"replicate {replicate}", "step-seconds", own, NONE)
-        for row in it.rows:
-            for replicate, steps, seconds in zip(it.replicates, row.steps, row.seconds, strict=True):
+    for weight_stability in findings.stability.weights:
+        yield weight_stability.experiment, _figure("weights", "", weight_stability.distance)
+        yield from (
+            (weight_stability.experiment, _figure("layer", plain_text(layer.name), layer.distance))
+            for layer in weight_stability.layers
+        )
+        yield from (
+            (weight_stability.experiment, _figure("step", str(step), measure))
+            for step, measure in weight_stability.steps
+        )
+    for convergence in findings.stability.convergence:
+        yield convergence.experiment, ("convergence", "", "step-seconds-mean", convergence.step_seconds_mean, NONE)
+        yield convergence.experiment, ("convergence", "", "step-seconds-sd", convergence.step_seconds_sd, NONE)
+        for replicate, seconds_per_step in zip(convergence.replicates, convergence.step_seconds, strict=False):
+            yield (
+                convergence.experiment,
+                ("convergence", f"replicate {replicate}", "step-seconds", seconds_per_step, NONE),
+            )
+        for row in convergence.rows:
+            for replicate, steps, seconds in zip(convergence.replicates, row.steps, row.seconds, strict=True):
                 item = f"{plain_text(row.criterion)}, replicate {replicate}"
-                yield it.experiment, ("convergence", item, "steps", _known(steps), NONE)
-                yield it.experiment, ("convergence", item, "seconds", _known(seconds), NONE)
+                yield convergence.experiment, ("convergence", item, "steps", _known(steps), NONE)
+                yield convergence.experiment, ("convergence", item, "seconds", _known(seconds), NONE)
     for weak in findings.stability.weak:
         item = f"{plain_text(weak.metric)}, {plain_text(weak.rule)}"
         for measure in ("range_all", "range_kept", "sd_all", "sd_kept"):
@@ -177,5 +187,5 @@ def _pairs(matrix: Sequence[Sequence[float]], replicates: Sequence[int]) -> Iter
 
 
 def _named(findings: Findings, index: int) -> list[Value]:
-    it: Experiment = findings.experiments[index].experiment
-    return [plain_text(it.name), plain_text(it.variant)]
+    experiment: Experiment = findings.experiments[index].experiment
+    return [plain_text(experiment.name), plain_text(experiment.variant)]

@@ -73,7 +73,10 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
 def n_values(findings: Findings) -> int:
     """Measurements of all runs; 0 where no metric was reported more than once in any run, so that scores say it all."""
     lengths = [
-        len(it.values) for item in findings.experiments for run in item.experiment.runs for it in run.series.values()
+        len(series.values)
+        for item in findings.experiments
+        for run in item.experiment.runs
+        for series in run.series.values()
     ]
     return sum(lengths) if any(length > 1 for length in lengths) else 0
 
@@ -91,7 +94,7 @@ def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in rows:
-        writer.writerow([repr(float(it)) if isinstance(it, float) else it for it in row])
+        writer.writerow([repr(float(value)) if isinstance(value, float) else value for value in row])
         if buffer.tell() > WRITTEN_AT_ONCE:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -102,7 +105,7 @@ def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
 def _description_rows(findings: Findings) -> Iterator[list[Value]]:
     metric = ["unit", "direction", "aggregate", "is_primary"]
     left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers", *NOT_SHOWN}
-    names = [it.name for it in fields(Description) if it.name not in left_out]
+    names = [field.name for field in fields(Description) if field.name not in left_out]
     yield ["experiment", "variant", "metric", *metric, "n", *_heads(Description, names), "n_missing"]
     for item in findings.experiments:
         for description in item.descriptions:
@@ -122,7 +125,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
         *("paired", "equivalence", "curve", "attainment"),
         *NOT_SHOWN,
     }
-    names = [it.name for it in fields(Comparison) if it.name not in left_out]
+    names = [field.name for field in fields(Comparison) if field.name not in left_out]
     yield [
         *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
         *("n_baseline", "n_candidate"),
@@ -153,7 +156,7 @@ TEST = ("statistic", "df", "p_value", "note")
 
 def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
     """Columns of fields, by their names in the model; an interval and a test have several."""
-    kinds = {it.name: str(it.type) for it in fields(model) if it.name not in NOT_SHOWN}
+    kinds = {field.name: str(field.type) for field in fields(model) if field.name not in NOT_SHOWN}
     for name in names:
         yield from _columns(name, kinds[name])
 
@@ -169,7 +172,7 @@ def _parts(kind: str) -> tuple[str, ...]:
 
 
 def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Value]:
-    kinds = {it.name: str(it.type) for it in fields(value) if it.name not in NOT_SHOWN}
+    kinds = {field.name: str(field.type) for field in fields(value) if field.name not in NOT_SHOWN}
     for name in names:
         yield from _split(getattr(value, name), kinds[name])
 
@@ -200,14 +203,14 @@ def _curves(findings: Findings) -> Iterator[str]:
     """The measurements, a chunk per run; not by `csv`, which takes three times as long."""
     yield ",".join(CURVE_COLUMNS) + "\n"
     for item in findings.experiments:
-        named = {metric.name: plain_text(metric.name) for metric in item.experiment.metrics}
+        plain_names = {metric.name: plain_text(metric.name) for metric in item.experiment.metrics}
         for run in item.experiment.runs:
             parts: list[str] = []
-            for name, shown in named.items():
+            for name, plain_name in plain_names.items():
                 series = run.series.get(name)
                 if series is None:
                     continue
-                (head,) = _text([(shown, *_of_experiment(item.experiment), run.replicate)])
+                (head,) = _text([(plain_name, *_of_experiment(item.experiment), run.replicate)])
                 begin = head.rstrip("\n")
                 parts += [
                     f"{begin},{'' if step is None else step},{float(value)!r}\n"

@@ -32,8 +32,8 @@ def _block(case: Case, screen: Medium) -> Iterator[str]:
         yield head.replace(case.word, _painted(case.word, case.outcome, screen), 1)
         yield from rest
         yield from _filled(f"  {case.reason}", screen, "  ")
-        told = [f"{label} {text}" for label, text in case.figures[2:]]
-        yield from _filled(f"  {' · '.join(told)}", screen, "  ")
+        figures = [f"{label} {text}" for label, text in case.figures[2:]]
+        yield from _filled(f"  {' · '.join(figures)}", screen, "  ")
     else:
         yield from _filled(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", screen, " " * 11)
     if case.advice:
@@ -62,11 +62,11 @@ def check_comment(check: Check, report: str) -> str:
     rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
     for case in check.cases:
         figures = "; ".join(f"{label} {text}" for label, text in case.figures)
-        found = escape(f"{figures}: {case.reason}" if figures else case.reason)
-        rows.append(f"| {MARKS[case.outcome]} | {escape(case.name)} | {escape(case.subject)} | {found} |")
-    advice = "\n".join(f"- {escape(it.headline)}. {escape(it.advice)}" for it in check.cases if it.advice)
-    warnings = [it for it in check.warnings if it not in check.report.warnings]
-    told = "\n".join(f"- Warning: {escape(it)}" for it in warnings)
+        reason = escape(f"{figures}: {case.reason}" if figures else case.reason)
+        rows.append(f"| {MARKS[case.outcome]} | {escape(case.name)} | {escape(case.subject)} | {reason} |")
+    advice = "\n".join(f"- {escape(case.headline)}. {escape(case.advice)}" for case in check.cases if case.advice)
+    warnings = [warning for warning in check.warnings if warning not in check.report.warnings]
+    warning_lines = "\n".join(f"- Warning: {escape(warning)}" for warning in warnings)
     head = f"## deviate check: {escape(check.word)}\n\n{escape(check.result)}."
-    blocks = [head, "\n".join(rows), advice, told, report.rstrip()]
-    return "\n\n".join(it for it in blocks if it) + "\n"
+    blocks = [head, "\n".join(rows), advice, warning_lines, report.rstrip()]
+    return "\n\n".join(block for block in blocks if block) + "\n"

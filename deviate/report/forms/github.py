@@ -16,11 +16,14 @@ MOST = 10
 def render_github(document: Document, _medium: Medium) -> str:
     """One command per line: what failed first, then warnings, then what is good to know; the result last."""
     check = check_of(document)
-    found = [(_level(it), it) for it in check.cases if it.outcome != "passed"]
+    cases = [(_level(case), case) for case in check.cases if case.outcome != "passed"]
     lines = [
-        _annotation(level, it) for wanted in ("error", "warning", "notice") for level, it in found if level == wanted
+        _annotation(level, case)
+        for wanted in ("error", "warning", "notice")
+        for level, case in cases
+        if level == wanted
     ]
-    n_warnings = sum(level == "warning" for level, _ in found)
+    n_warnings = sum(level == "warning" for level, _ in cases)
     lines += [command("warning", text, title="deviate check") for text in check.warnings[: max(0, MOST - n_warnings)]]
     level = "error" if check.code else "warning" if check.word == "undecided" else "notice"
     result = command(level, f"{check.title}: {check.result}", title=f"deviate check: {check.word}")
@@ -33,8 +36,8 @@ def command(level: str, message: str, **properties: str) -> str:
     >>> command("error", "50% lost\nsee log", title="acc: a,b")
     '::error title=acc%3A a%2Cb::50%25 lost%0Asee log'
     """
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
-    return f"::{level}{' ' if told else ''}{told}::{_data(message)}"
+    property_text = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    return f"::{level}{' ' if property_text else ''}{property_text}::{_data(message)}"
 
 
 def shielded(text: str, token: str) -> str:

@@ -75,7 +75,7 @@ def policy(script: str) -> str:
 
 
 def _points_per_curve(report: Report) -> int:
-    curves = [it.curve.plot for it in report.metrics if isinstance(it.curve, Figure)]
+    curves = [metric.curve.plot for metric in report.metrics if isinstance(metric.curve, Figure)]
     groups = [group for plot in curves if isinstance(plot, CurvePlot) for group in plot.groups]
     n_curves = sum(len(group.counted) + len(group.failed) for group in groups)
     stability = report.section("stability")

@@ -20,9 +20,9 @@ def render_junit(document: Document, _medium: Medium) -> str:
     check = check_of(document)
     counts = {
         "tests": len(check.cases),
-        "failures": sum(_element(it) == "failure" for it in check.cases),
-        "errors": sum(_element(it) == "error" for it in check.cases),
-        "skipped": sum(_element(it) == "skipped" for it in check.cases),
+        "failures": sum(_element(case) == "failure" for case in check.cases),
+        "errors": sum(_element(case) == "error" for case in check.cases),
+        "skipped": sum(_element(case) == "skipped" for case in check.cases),
     }
     numbers = {name: str(n) for name, n in counts.items()}
     # When the last run began: the same records give the same file.
@@ -38,7 +38,7 @@ def render_junit(document: Document, _medium: Medium) -> str:
         ET.SubElement(properties, "property", {"name": name, "value": value})
     for case in check.cases:
         _testcase(suite, case)
-    ET.SubElement(suite, "system-out").text = "\n".join((*(it.headline for it in check.cases), check.result))
+    ET.SubElement(suite, "system-out").text = "\n".join((*(case.headline for case in check.cases), check.result))
     ET.SubElement(suite, "system-err").text = "\n".join(check.warnings)
     ET.indent(suites, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'

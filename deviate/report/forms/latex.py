@@ -60,7 +60,7 @@ def render_latex(document: Document, medium: Medium) -> str:
 def table_source(layouts: Sequence[Table], label: str) -> str:
     r"""A further table, in the first of its layouts that has room, else in the last; `label` is what `\ref` takes."""
     settings = [_Set(table, size, _columns(table, has_siunitx=False)) for table in layouts for size in SIZES]
-    return _source(next((it for it in settings if _has_room(it)), settings[-1]), label)
+    return _source(next((setting for setting in settings if _has_room(setting)), settings[-1]), label)
 
 
 def _source(setting: _Set, label: str) -> str:
@@ -108,20 +108,22 @@ def _fitting(report: Report, *, has_siunitx: bool) -> _Set:
 
 def _label_need(setting: _Set) -> float:
     heads = [width_pt(header, setting.size) for header in (setting.table.columns[:1])]
-    rows = [_indent(setting, it) + width_pt(it.label, setting.size) for it in setting.table.rows if not it.is_heading]
+    rows = [
+        _indent(setting, row) + width_pt(row.label, setting.size) for row in setting.table.rows if not row.is_heading
+    ]
     return max([*heads, *rows], default=0.0)
 
 
 def _label_room(setting: _Set) -> float:
     """What the other columns leave of a line."""
     n = len(setting.columns) - 1
-    taken = sum(_width(setting, index) for index in range(n))
-    return LINE_PT - taken - 2 * SEPARATION_PT * n
+    used_width = sum(_width(setting, index) for index in range(n))
+    return LINE_PT - used_width - 2 * SEPARATION_PT * n
 
 
 def _width(setting: _Set, index: int) -> float:
     table, size = setting.table, setting.size
-    heads = [width_pt(it[index + 1], size) for it in (table.columns, table.second_columns) if it]
+    heads = [width_pt(columns[index + 1], size) for columns in (table.columns, table.second_columns) if columns]
     column = setting.columns[index + 1]
     reserved = width_pt(column.widest, size) if isinstance(column, NumberColumn) else 0.0
     noted = max((_notes_width(row.cells[index], size) for row in table.rows), default=0.0)
@@ -139,7 +141,7 @@ def _notes_width(entry: Entry, size: str) -> float:
 
 
 def _indent(setting: _Set, row: Row) -> float:
-    return QUAD_PT if row.label and not row.begins and any(it.is_heading for it in setting.table.rows) else 0.0
+    return QUAD_PT if row.label and not row.begins and any(row.is_heading for row in setting.table.rows) else 0.0
 
 
 def _columns(table: Table, *, has_siunitx: bool) -> tuple[str | NumberColumn, ...]:

@@ -56,12 +56,16 @@ def _float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
 def _columns(table: Table) -> str:
     """Numbers on the right; columns with sentences, which break there, share what those leave of the line."""
     texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
-    is_wide = [any(len(it) > (LONGEST_WORDS if " " in it else LONGEST_NUMBER) for it in column) for column in texts]
-    narrow = [[head, *it] for head, it, wide in zip(table.columns[1:], texts, is_wide, strict=True) if not wide]
-    taken = [max(map(len, it), default=0) for it in ([table.columns[0], *(row.label for row in table.rows)], *narrow)]
-    left = 1.0 - (sum(taken) + GAP * (len(table.columns) - 1)) / N_LETTERS
+    is_wide = [
+        any(len(text) > (LONGEST_WORDS if " " in text else LONGEST_NUMBER) for text in column) for column in texts
+    ]
+    narrow = [[head, *column] for head, column, wide in zip(table.columns[1:], texts, is_wide, strict=True) if not wide]
+    lengths = [
+        max(map(len, column), default=0) for column in ([table.columns[0], *(row.label for row in table.rows)], *narrow)
+    ]
+    remaining = 1.0 - (sum(lengths) + GAP * (len(table.columns) - 1)) / N_LETTERS
     words = [_longest_word(column) / N_LETTERS if wide else 0.0 for column, wide in zip(texts, is_wide, strict=True)]
-    spare = max(0.0, left - sum(words)) / max(1, sum(is_wide))
+    spare = max(0.0, remaining - sum(words)) / max(1, sum(is_wide))
     widths = zip(words, is_wide, strict=True)
     return "".join(f"p{{{word + spare:.2f}\\linewidth}}" if wide else "r" for word, wide in widths)
 

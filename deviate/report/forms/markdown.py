@@ -51,7 +51,11 @@ def render_markdown(document: Document, _medium: Medium) -> str:
 def _document(document: Document) -> str:
     """The result first, then the tables, then what a reader must know of them."""
     blocks = [f"### {escape(document.title)}", escape(document.subtitle)]
-    blocks += _answer(document.answer) if document.answer is not None else [f"> {escape(it)}" for it in document.paste]
+    blocks += (
+        _answer(document.answer)
+        if document.answer is not None
+        else [f"> {escape(sentence)}" for sentence in document.paste]
+    )
     for section in document.sections:
         heading, reasons = f"**{escape(section.heading)}**", " ".join(map(escape, section.reasons))
         written = [text for block in section.blocks for text in _block(block)]
@@ -130,31 +134,32 @@ def _report(report: Report) -> str:
         text = _comment(report, table, n_shown)
         if len(text) <= LIMIT:
             return text
-    said = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
-    return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
+    omission = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
+    return text[: LIMIT - len(omission)].rpartition("\n\n")[0] + omission
 
 
 def _comment(report: Report, table: Table, n_shown: int) -> str:
     groups = _groups(table)
-    first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
+    first, folded_groups = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
     blocks = [f"### {_sentence(report.title)}"]
-    blocks += [_verdict(it) for it in report.verdicts]
+    blocks += [_verdict(verdict) for verdict in report.verdicts]
     blocks += [_sentence(report.no_verdict)] if report.no_verdict else []
     blocks += [_list(report.statements)] if report.statements else []
-    blocks += [f"> {_sentence(it)}" for it in report.paste]
+    blocks += [f"> {_sentence(sentence)}" for sentence in report.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []
-    if others:
-        blocks += [f"<details><summary>{counted(len(others), 'more metric')}</summary>"]
-        blocks += ["\n".join(_table(table, others)), "</details>"]
+    if folded_groups:
+        blocks += [f"<details><summary>{counted(len(folded_groups), 'more metric')}</summary>"]
+        blocks += ["\n".join(_table(table, folded_groups)), "</details>"]
     if n_shown < len(groups):
-        left = counted(len(groups) - n_shown, "metric")
+        omitted = counted(len(groups) - n_shown, "metric")
         blocks += [
-            f"Left out here: {left} of {len(groups)}, for a comment has no room for them; the page has them all."
+            f"Left out here: {omitted} of {len(groups)}, for a comment has no room for them; the page has them all."
         ]
     blocks += [_sentence(table.caption)]
     blocks += _stability(report)
     n_notes = max(
-        (max(entry.marks, default=0) for it in (*first, *others) for row in it for entry in row.cells), default=0
+        (max(entry.marks, default=0) for group in (*first, *folded_groups) for row in group for entry in row.cells),
+        default=0,
     )
     blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
     warnings = [f"Warning: {text}" for text in report.warnings[:MOST_WARNINGS]]
@@ -194,11 +199,11 @@ def _sentence(text: str) -> str:
 
 
 def _verdict(verdict: Verdict) -> str:
-    told = " · ".join(
+    figures = " · ".join(
         _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
     )
     reason = _sentence(f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}.")
-    return f"**Verdict: {escape(verdict.word)}** · {told}\n\n{reason} {escape(verdict.detectable)}"
+    return f"**Verdict: {escape(verdict.word)}** · {figures}\n\n{reason} {escape(verdict.detectable)}"
 
 
 def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
@@ -206,7 +211,7 @@ def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
     columns = zip(*(row.cells for row in table.rows), strict=True)
     are_numbers = [any(not is_words(entry) and _has_text(entry) for entry in column) for column in columns]
     are_numbers = are_numbers or [True] * (len(table.columns) - 1)
-    yield _row(["---", *("---:" if it else "---" for it in are_numbers)])
+    yield _row(["---", *("---:" if is_number else "---" for is_number in are_numbers)])
     for row in (row for rows in groups for row in rows):
         yield _row([_label(row), *map(_cell, row.cells)])
 

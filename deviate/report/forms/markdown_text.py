@@ -18,7 +18,7 @@ def escape(text: str) -> str:
     >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
     test_acc \| &lt;b&gt; \_x\_ &#64;me
     """
-    escaped = SPECIAL.sub(lambda found: ENTITIES.get(found[0]) or _apart(found[0]), clean(text).strip())
+    escaped = SPECIAL.sub(lambda match: ENTITIES.get(match[0]) or _apart(match[0]), clean(text).strip())
     return FIRST.sub(r"\1\\\2", escaped)
 
 

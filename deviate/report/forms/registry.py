@@ -36,6 +36,6 @@ def render(
     """
     is_check = isinstance(document, Check)
     if form not in CHECK_FORMS if is_check else form in OF_CHECKS_ALONE or form not in FORMS:
-        what, names = ("check", CHECK_FORMS) if is_check else ("report", sorted(set(FORMS) - OF_CHECKS_ALONE))
-        raise InputError(f"there is no {what} of the form {form!r}", f"choose one of {', '.join(names)}")
+        kind, names = ("check", CHECK_FORMS) if is_check else ("report", sorted(set(FORMS) - OF_CHECKS_ALONE))
+        raise InputError(f"there is no {kind} of the form {form!r}", f"choose one of {', '.join(names)}")
     return FORMS[form](document, Medium(width, is_coloured, has_siunitx))

@@ -44,12 +44,12 @@ def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
     >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),))])
     NumberColumn(sign='', whole=3, places=2, uncertainty=1)
     """
-    cells = [it for it in entries if isinstance(it, Cell) and it.pieces and not _is_braced(it)]
-    found = [_numbers(it) for it in cells]
-    if not found or not all(found):
+    cells = [entry for entry in entries if isinstance(entry, Cell) and entry.pieces and not _is_braced(entry)]
+    per_cell = [_numbers(cell) for cell in cells]
+    if not per_cell or not all(per_cell):
         return None
-    firsts = [_width(numbers[0]) for numbers in found]
-    seconds = [_width(numbers[1]) for numbers in found if len(numbers) > 1]
+    firsts = [_width(numbers[0]) for numbers in per_cell]
+    seconds = [_width(numbers[1]) for numbers in per_cell if len(numbers) > 1]
     return NumberColumn(
         sign="+" if any(sign for sign, _, _ in firsts) else "",
         whole=max(whole for _, whole, _ in firsts),

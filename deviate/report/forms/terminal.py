@@ -112,19 +112,19 @@ def _failures(report: Report, medium: Medium, width: int) -> list[str]:
     """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
     lines: list[str] = []
     for failure in report.failures[:MOST_FAILURES]:
-        told = joined(
+        text = joined(
             f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
             [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
             width,
             indent=9,
         )
-        first, *rest = told
+        first, *rest = text
         lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, medium), 1), *rest]
         lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
         # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
-    left = len(report.failures) - MOST_FAILURES
-    return [*lines, *(filled(f"… and {left} more: see the report, Failures", width, " " * 9) if left > 0 else [])]
+    n_left = len(report.failures) - MOST_FAILURES
+    return [*lines, *(filled(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else [])]
 
 
 def _last_words(line: str, width: int) -> str:
@@ -209,8 +209,8 @@ def _together(report: Report, width: int) -> list[str]:
     """Three or more experiments in the primary metric, or a few where none is; several tasks."""
     lines = [line for sentences in report.together for line in _told("Together", sentences, width)]
     if report.together_left:
-        told = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
-        lines += filled(told, width, " " * 11)
+        remark = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
+        lines += filled(remark, width, " " * 11)
     lines += _told("Tasks", report.tasks, width)
     return [*lines, ""] if lines else []
 

@@ -87,7 +87,7 @@ LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
 BREAK = re.compile(r"(?<=[^\W\d][_/\\:=])(?=\w)|(?<=[a-z]\.)(?=[a-z])|(?<=[^\W\d_]{20})")
 LONGEST_WORD = 12
 LONGEST_COMMENT = 300
-BETWEEN = {it: it for it in (PLUS_MINUS, "[", " [", "]", " µs")} | {"—": "---"}
+BETWEEN = {mark: mark for mark in (PLUS_MINUS, "[", " [", "]", " µs")} | {"—": "---"}
 """What stands beside numbers as it is: brackets would be escaped among words, and µ be set in mathematics."""
 
 
@@ -98,7 +98,7 @@ def escape(text: str) -> str:
     top\_1 \& 50\% $\sigma$ $\leq$ \'{e} {[}U+7CBE{]}
     """
     apart = LIGATURE.sub("\u200b", unicodedata.normalize("NFC", text))
-    return "".join(_character(it) for it in apart)
+    return "".join(_character(character) for character in apart)
 
 
 def prose(text: str) -> str:
@@ -112,7 +112,10 @@ def prose(text: str) -> str:
 
 def comment(text: str) -> str:
     """Text that stays behind a percent sign: printable ASCII on one line."""
-    return "".join(it if " " <= it <= "~" else "?" for it in shorten(clean(text), LONGEST_COMMENT).replace("…", "..."))
+    return "".join(
+        character if " " <= character <= "~" else "?"
+        for character in shorten(clean(text), LONGEST_COMMENT).replace("…", "...")
+    )
 
 
 def written(pieces: Pieces) -> str:
@@ -123,14 +126,14 @@ def written(pieces: Pieces) -> str:
     >>> print(written((Number(0.3, 1, "signed"), " [", *ends(-0.1, 0.7, 1), "]")), written((Number(2.31e-7, 9),)))
     $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
     """
-    told, is_open = [], False
+    parts, is_open = [], False
     for piece in pieces:
         if isinstance(piece, Number):
-            told.append(_mathematics(piece))
+            parts.append(_mathematics(piece))
             continue
         is_open = piece.rfind("[") > piece.rfind("]") or (is_open and "]" not in piece)
-        told.append((", " if is_open else r"\,\ldots\,") if piece == TO else BETWEEN.get(piece) or escape(piece))
-    text = "".join(told).replace(f"${PLUS_MINUS}$", r" \pm ")
+        parts.append((", " if is_open else r"\,\ldots\,") if piece == TO else BETWEEN.get(piece) or escape(piece))
+    text = "".join(parts).replace(f"${PLUS_MINUS}$", r" \pm ")
     # A row that began with a bracket would be taken for an option of the end of the row before.
     return f"{{}}{text}" if text.startswith("[") else text
 
@@ -164,5 +167,5 @@ def _character(character: str) -> str:
         return rf"\{ACCENTS[parts[1]]}{{{letter}}}"
     plain = unicodedata.normalize("NFKC", character)
     if plain != character and plain.isascii() and plain.isprintable():
-        return "".join(_character(it) for it in plain)
+        return "".join(_character(character) for character in plain)
     return f"{{[}}U+{ord(character):04X}{{]}}"

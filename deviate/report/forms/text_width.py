@@ -31,7 +31,7 @@ def width_pt(text: str, size: str) -> float:
     >>> round(width_pt("93.41 ± 0.22", "footnotesize")), round(width_pt("93.41 ± 0.22", "small"))
     (50, 54)
     """
-    units = sum(_units(it) for it in text)
+    units = sum(_units(character) for character in text)
     return units / 1000 * SIZES[size]
 
 

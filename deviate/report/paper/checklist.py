@@ -102,9 +102,9 @@ def _factors(experiments: Iterable[tuple[str, Experiment]], findings: Findings) 
         elif experiment.variant in SPREADS:
             yield f"{prefix}{SPREADS[experiment.variant]} (variant {escape(experiment.variant)})."
         elif experiment.varied:
-            held = f"; held: {escape(', '.join(experiment.held))}" if experiment.held else ""
+            held_text = f"; held: {escape(', '.join(experiment.held))}" if experiment.held else ""
             varied = escape(", ".join(experiment.varied))
-            yield f"{prefix}variant {escape(experiment.variant)}, free between runs: {varied}{held}."
+            yield f"{prefix}variant {escape(experiment.variant)}, free between runs: {varied}{held_text}."
         else:
             yield f"{prefix}variant {escape(experiment.variant)}; which factors it leaves free is {UNKNOWN}."
     if findings.noise is not None and is_study(findings):

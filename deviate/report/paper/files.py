@@ -62,4 +62,4 @@ def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> I
 def further_tables(report: Report) -> dict[str, str]:
     """Tables on stability by file, as far as there is something to tell."""
     tables = report.further().items()
-    return {f"{name}.tex": table_source(it, f"{label_of(report)}-{name}") for name, it in tables if it}
+    return {f"{name}.tex": table_source(table, f"{label_of(report)}-{name}") for name, table in tables if table}

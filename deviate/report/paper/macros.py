@@ -158,7 +158,11 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
 def _further_endings() -> list[str]:
     """Of statistics that say themselves how they are shown."""
     ends = {True: ("", "Low", "High"), False: ("",)}
-    return [f"{letters(it.name)}{end}" for it in labelled_statistics() for end in ends[it.interval is not None]]
+    return [
+        f"{letters(statistic.name)}{end}"
+        for statistic in labelled_statistics()
+        for end in ends[statistic.interval is not None]
+    ]
 
 
 def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:

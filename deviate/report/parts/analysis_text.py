@@ -52,9 +52,9 @@ def _loop(loop: Loop | None) -> str:
     if loop is None:
         return "none found: values are recorded without steps"
     counter = f" {loop.variable}" if loop.variable else ""
-    told = "driven by the framework" if loop.kind == "managed" else f"{loop.kind}{counter}"
+    kind = "driven by the framework" if loop.kind == "managed" else f"{loop.kind}{counter}"
     why = f"{GAP}({'; '.join(loop.evidence)})" if loop.evidence else ""
-    return f"{loop.file}:{loop.line}  {told}{why}"
+    return f"{loop.file}:{loop.line}  {kind}{why}"
 
 
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
@@ -83,8 +83,8 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> l
 
 def _rejected(analysis: Analysis) -> list[Rejected]:
     """The rejected values that the user has not named."""
-    named = {metric.site for metric in analysis.metrics}
-    return [item for item in analysis.rejected if item.site is None or item.site not in named]
+    sites = {metric.site for metric in analysis.metrics}
+    return [item for item in analysis.rejected if item.site is None or item.site not in sites]
 
 
 def _each_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
@@ -105,12 +105,12 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
         places: dict[str, list[str]] = {}
         for item in items:
             places.setdefault(item.expression, []).append(_where(item, analysis))
-        told = [
-            f"{_shortened(expression)} ({', '.join(dict.fromkeys(found))})"
-            for expression, found in list(places.items())[:MOST_OF_A_KIND]
+        lines = [
+            f"{_shortened(expression)} ({', '.join(dict.fromkeys(occurrences))})"
+            for expression, occurrences in list(places.items())[:MOST_OF_A_KIND]
         ]
         more = [f"and {len(places) - MOST_OF_A_KIND} more"] if len(places) > MOST_OF_A_KIND else []
-        text += _hung(f"{kind}:", width, GAP) + _hung(", ".join([*told, *more]), width, GAP * 3)
+        text += _hung(f"{kind}:", width, GAP) + _hung(", ".join([*lines, *more]), width, GAP * 3)
     return text
 
 
@@ -129,8 +129,8 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
     longest = max(map(len, kinds), default=0)
     for kind, places in kinds.items():
         more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
-        told = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{', '.join([*places[:MOST_PLACES], *more])}"
-        text += _hung(told, width, GAP, " " * (longest + 2 * len(GAP) + 5))
+        line = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{', '.join([*places[:MOST_PLACES], *more])}"
+        text += _hung(line, width, GAP, " " * (longest + 2 * len(GAP) + 5))
     return text
 
 
@@ -141,10 +141,10 @@ def _side_effects(analysis: Analysis, width: int) -> str:
         kinds.setdefault((item.kind, item.what), []).append(f"{item.file}:{item.line}")
     longest = max((len(kind) for kind, _ in kinds), default=0)
     text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
-    for (kind, what), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):
+    for (kind, effect), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):
         more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
-        told = f"{kind.ljust(longest)}{GAP}{what} ({', '.join([*places[:MOST_PLACES], *more])})"
-        text += _hung(told, width, GAP, " " * (longest + 2 * len(GAP)))
+        line = f"{kind.ljust(longest)}{GAP}{effect} ({', '.join([*places[:MOST_PLACES], *more])})"
+        text += _hung(line, width, GAP, " " * (longest + 2 * len(GAP)))
     return text
 
 
@@ -169,35 +169,35 @@ def _shortened(expression: str) -> str:
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns as wide as they need, the last one wrapped into what is left."""
     limits = {"metric": WIDEST_NAME, "expression": WIDEST_EXPRESSION}
-    shown = [[_clean(cell) for cell in row] for row in (titles, *rows)]
+    texts = [[_clean(cell) for cell in row] for row in (titles, *rows)]
     widths = [
-        min(max(len(row[place]) for row in shown), limits.get(title, width)) for place, title in enumerate(titles[:-1])
+        min(max(len(row[place]) for row in texts), limits.get(title, width)) for place, title in enumerate(titles[:-1])
     ]
-    left = width - sum(widths) - len(GAP) * len(titles)
-    if left < NARROWEST_REASON:
-        return "".join(_stacked(row, width) for row in shown[1:])
+    room = width - sum(widths) - len(GAP) * len(titles)
+    if room < NARROWEST_REASON:
+        return "".join(_stacked(row, width) for row in texts[1:])
     lines = []
-    for row in shown:
-        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, [*widths, left], strict=True)]
+    for row in texts:
+        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, [*widths, room], strict=True)]
         for number in range(max(map(len, cells))):
             parts = [cell[number] if number < len(cell) else "" for cell in cells]
-            padded = [part.ljust(size) for part, size in zip(parts, [*widths, left], strict=True)]
+            padded = [part.ljust(size) for part, size in zip(parts, [*widths, room], strict=True)]
             lines.append((GAP + GAP.join(padded)).rstrip() + "\n")
     return "".join(lines)
 
 
 def _stacked(row: Sequence[str], width: int) -> str:
     """A row on a narrow screen: what is judged first, the expression and the reason below."""
-    *others, reason = row
-    if len(others) == 3:  # a hazard, its line and its expression
-        above = _hung(f"{others[0]} ({others[1]})  {others[2]}", width, GAP)
+    *cells, reason = row
+    if len(cells) == 3:  # a hazard, its line and its expression
+        above = _hung(f"{cells[0]} ({cells[1]})  {cells[2]}", width, GAP)
         return above + _hung(reason, width, GAP * 3)
-    if len(others) == 2:  # an expression and its line
-        return _hung(f"{others[0]} ({others[1]})", width, GAP) + _hung(reason, width, GAP * 3)
-    called, where, expression, role, better = others
+    if len(cells) == 2:  # an expression and its line
+        return _hung(f"{cells[0]} ({cells[1]})", width, GAP) + _hung(reason, width, GAP * 3)
+    called, where, expression, role, better = cells
     place = f"line {where}" if where.isdecimal() else where
-    told = "direction unknown" if better == "unknown" else f"{better} is better"
-    above = _hung(f"{called}{GAP}{role}, {told}{GAP}{place}", width, GAP)
+    direction = "direction unknown" if better == "unknown" else f"{better} is better"
+    above = _hung(f"{called}{GAP}{role}, {direction}{GAP}{place}", width, GAP)
     return above + _hung(expression, width, GAP * 3) + _hung(reason, width, GAP * 3)
 
 

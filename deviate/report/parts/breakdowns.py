@@ -20,18 +20,20 @@ NONE = (
 
 def breakdown_section(findings: Findings, labels: Sequence[str]) -> Section:
     """A part per measure and experiment, those of the first experiment first."""
-    shown = findings.breakdowns[:N_SECTIONS]
-    left_out = len(findings.breakdowns) - len(shown)
-    blocks: tuple[Block, ...] = tuple(_part(it, index, labels) for index, it in enumerate(shown)) or (Absent(NONE),)
-    notes = _footnotes(findings.confidence, left_out) if shown else ()
+    breakdowns = findings.breakdowns[:N_SECTIONS]
+    left_out = len(findings.breakdowns) - len(breakdowns)
+    blocks: tuple[Block, ...] = tuple(
+        _part(breakdown, index, labels) for index, breakdown in enumerate(breakdowns)
+    ) or (Absent(NONE),)
+    notes = _footnotes(findings.confidence, left_out) if breakdowns else ()
     return Section("breakdowns", "Classes and sub-groups", (*blocks, Items(notes, "footnotes")))
 
 
-def _part(it: Breakdown, index: int, labels: Sequence[str]) -> Section:
-    pattern, label = name_text(it.pattern), labels[it.experiment]
+def _part(breakdown: Breakdown, index: int, labels: Sequence[str]) -> Section:
+    pattern, label = name_text(breakdown.pattern), labels[breakdown.experiment]
     heading = f"{pattern}, {label}" if len(labels) > 1 else pattern
-    unit = clean(it.unit)
-    interval = next((part.sd_interval for part in it.parts if isinstance(part.sd_interval, Interval)), None)
+    unit = clean(breakdown.unit)
+    interval = next((part.sd_interval for part in breakdown.parts if isinstance(part.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
     columns = (
         "Class",
@@ -40,14 +42,16 @@ def _part(it: Breakdown, index: int, labels: Sequence[str]) -> Section:
         "SD",
         level,
         "range",
-        f"SD over that of {name_text(it.whole)}" if it.whole else "SD over that of the whole",
+        f"SD over that of {name_text(breakdown.whole)}" if breakdown.whole else "SD over that of the whole",
     )
     table = Table(
-        f"{heading}: spread over runs per class, the widest first", columns, tuple(_row(part) for part in it.parts)
+        f"{heading}: spread over runs per class, the widest first",
+        columns,
+        tuple(_row(part) for part in breakdown.parts),
     )
-    plot = _plot(it, index, heading)
+    plot = _plot(breakdown, index, heading)
     figures = (Figure(plot, plot.caption),) if plot else ()
-    return Section(f"breakdown-{index}", heading, (*_sentences(it), *figures, table), is_folded=index >= N_OPEN)
+    return Section(f"breakdown-{index}", heading, (*_sentences(breakdown), *figures, table), is_folded=index >= N_OPEN)
 
 
 def _places(part: BreakdownPart) -> int | None:
@@ -77,44 +81,44 @@ def _estimate(value: float | Unavailable, places: int | None) -> Entry:
     return cell(Number(value, places), value=value)
 
 
-def _sentences(it: Breakdown) -> tuple[str, ...]:
-    widest = it.parts[0]
+def _sentences(breakdown: Breakdown) -> tuple[str, ...]:
+    widest = breakdown.parts[0]
     if isinstance(widest.sd, Unavailable):
         return (f"No class has a spread: {widest.sd.reason}.",)
-    places, unit = _places(widest), clean(it.unit)
-    told = f"Widest is {name_text(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
+    places, unit = _places(widest), clean(breakdown.unit)
+    sentence = f"Widest is {name_text(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
     if not isinstance(widest.range, Unavailable):
-        told += f", range {with_unit(number(widest.range, places), unit)}"
-    if it.whole and not isinstance(widest.ratio, Unavailable):
-        told += f", {ratio(widest.ratio)} times the SD of {name_text(it.whole)}"
-    if isinstance(it.expected_largest, Unavailable):
-        return (f"{told}.",)
-    expected = with_unit(number(it.expected_largest, places), unit)
+        sentence += f", range {with_unit(number(widest.range, places), unit)}"
+    if breakdown.whole and not isinstance(widest.ratio, Unavailable):
+        sentence += f", {ratio(widest.ratio)} times the SD of {name_text(breakdown.whole)}"
+    if isinstance(breakdown.expected_largest, Unavailable):
+        return (f"{sentence}.",)
+    expected = with_unit(number(breakdown.expected_largest, places), unit)
     return (
-        f"{told}.",
+        f"{sentence}.",
         (
-            f"By chance alone: of {len(it.parts)} classes that are equally steady, the widest would "
+            f"By chance alone: of {len(breakdown.parts)} classes that are equally steady, the widest would "
             f"have an SD of about {expected}."
         ),
     )
 
 
-def _plot(it: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
-    with_scores = [part for part in it.parts if part.n]
+def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
+    with_scores = [part for part in breakdown.parts if part.n]
     if not with_scores:
         return None
-    shown, unit = with_scores[:N_DRAWN], clean(it.unit)
-    told = "; ".join(
-        f"{name_text(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in shown
+    drawn, unit = with_scores[:N_DRAWN], clean(breakdown.unit)
+    description = "; ".join(
+        f"{name_text(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in drawn
     )
-    more = f" The widest {len(shown)} of {len(it.parts)} are drawn." if len(shown) < len(it.parts) else ""
+    more = f" The widest {len(drawn)} of {len(breakdown.parts)} are drawn." if len(drawn) < len(breakdown.parts) else ""
     return BreakdownPlot(
         key=f"breakdown-{index}-plot",
         title=f"{heading}: every run, per class",
-        description=f"Mean ± SD over runs: {told}.{more}",
+        description=f"Mean ± SD over runs: {description}.{more}",
         caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
-        axis=with_unit(name_text(it.pattern), f"({unit})" if unit else ""),
-        index=it.experiment,
+        axis=with_unit(name_text(breakdown.pattern), f"({unit})" if unit else ""),
+        index=breakdown.experiment,
         lines=tuple(
             BreakdownLine(
                 label=name_text(part.part),
@@ -122,7 +126,7 @@ def _plot(it: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
                 mean=None if isinstance(part.mean, Unavailable) else part.mean,
                 sd=None if isinstance(part.sd, Unavailable) else part.sd,
             )
-            for part in shown
+            for part in drawn
         ),
     )
 

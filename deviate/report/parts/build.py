@@ -40,12 +40,12 @@ def build_report(findings: Findings) -> Report:
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, order = confidence_text(findings.confidence), _orders(findings)
     warnings = _warnings(findings, labels)
-    curves_note = next((it.curve.caption for it in metrics if isinstance(it.curve, Figure)), "")
-    n_folded = sum(it.is_folded for it in metrics)
+    curves_note = next((metric.curve.caption for metric in metrics if isinstance(metric.curve, Figure)), "")
+    n_folded = sum(metric.is_folded for metric in metrics)
     failed = tuple(
         failure
-        for it, label in zip(experiments, labels, strict=True)
-        for failure in provenance.failures(it.experiment, label)
+        for item, label in zip(experiments, labels, strict=True)
+        for failure in provenance.failures(item.experiment, label)
     )
     return Report(
         title=_title(findings, labels),
@@ -70,7 +70,9 @@ def build_report(findings: Findings) -> Report:
         no_verdict=_no_verdict(findings, verdicts),
         scope=caveats.scope(findings),
         limits=caveats.limits(findings),
-        points_note=next((it.estimation.caption for it in metrics if isinstance(it.estimation, Figure)), ""),
+        points_note=next(
+            (metric.estimation.caption for metric in metrics if isinstance(metric.estimation, Figure)), ""
+        ),
         curves_note=curves_note,
         no_curves="" if curves_note else "No metric was reported at more than one step.",
         folded_metrics=counted(n_folded, "more metric") if n_folded else "",
@@ -119,8 +121,8 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     yield divergence_section(findings)
     yield planning_section(findings, labels)
     parts = (
-        provenance.provenance_part(it, label, index, changes_section(it, recorded[:index], labels))
-        for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
+        provenance.provenance_part(item, label, index, changes_section(item, recorded[:index], labels))
+        for index, (item, label) in enumerate(zip(recorded, labels, strict=True))
     )
     yield Section("provenance", "Provenance", tuple(parts))
     yield data_section(findings)
@@ -129,7 +131,11 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
 def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[Verdict], level: str) -> tuple[str, ...]:
     """Sentences to paste, one per verdict, or one that describes the single experiment."""
     tasks = (task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()
-    return (*(it.paste for it in verdicts), *tasks) or noise_sentences(findings) or _paste_single(findings, labels)
+    return (
+        (*(verdict.paste for verdict in verdicts), *tasks)
+        or noise_sentences(findings)
+        or _paste_single(findings, labels)
+    )
 
 
 def _title(findings: Findings, labels: Sequence[str]) -> str:
@@ -163,13 +169,15 @@ def _subtitle(findings: Findings) -> str:
     n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
     if is_study(findings):
         return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
-    told = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
-    return " · ".join([*told, f"variant {variants}"] if variants else told)
+    parts = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
+    return " · ".join([*parts, f"variant {variants}"] if variants else parts)
 
 
 def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     """Variants of what deviate ran; scores from elsewhere have none."""
-    return (name_text(it.variant) for it in experiments if it.command and not it.imported)
+    return (
+        name_text(experiment.variant) for experiment in experiments if experiment.command and not experiment.imported
+    )
 
 
 def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]) -> Summary:
@@ -182,22 +190,22 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
     )
     if is_study(findings):
         role, state = "Variant", state[1:]
-    descriptions = sorted(item.descriptions, key=lambda it: order.index(it.metric.name))
-    primary = [it for it in descriptions if it.metric.name == _primary_name(findings, index)]
-    shown = primary or descriptions[:FEW]
+    descriptions = sorted(item.descriptions, key=lambda description: order.index(description.metric.name))
+    primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
+    shown_descriptions = primary or descriptions[:FEW]
     lines: list[SummaryLine] = []
-    for description in shown:
+    for description in shown_descriptions:
         lines.append(summary_line(description))
         interval = range_line(description) if primary else None
         lines += [interval] if interval else []
-    others = [it for it in descriptions if it not in shown]
+    other_descriptions = [description for description in descriptions if description not in shown_descriptions]
     return Summary(
         role=role,
         label=label,
         state=state,
         lines=tuple(lines),
-        others=tuple(summary_line(it) for it in others),
-        more=f"{counted(len(others), 'more metric')} in the tables" if others else "",
+        others=tuple(summary_line(description) for description in other_descriptions),
+        more=f"{counted(len(other_descriptions), 'more metric')} in the tables" if other_descriptions else "",
     )
 
 
@@ -205,7 +213,8 @@ def _orders(findings: Findings) -> list[list[str]]:
     """Names of metrics per experiment, matched ones in the same place."""
     rows = matched_rows(findings)
     return [
-        [it.metric.name for row in rows if (it := row[index]) is not None] for index in range(len(findings.experiments))
+        [description.metric.name for row in rows if (description := row[index]) is not None]
+        for index in range(len(findings.experiments))
     ]
 
 
@@ -238,9 +247,9 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
     """How scores came about: the aggregate, and the variants; neither is known of scores that were given as such."""
     variants = dict.fromkeys(_variants(experiments))
-    told = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
-    told += [f"variant {', '.join(variants)}"] if variants else []
-    return ", ".join(told)
+    parts = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
+    parts += [f"variant {', '.join(variants)}"] if variants else []
+    return ", ".join(parts)
 
 
 def _no_verdict(findings: Findings, verdicts: Sequence[Verdict]) -> str:
@@ -271,8 +280,8 @@ def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
     line = summary_line(description)
-    told = [f"{line.label} {line.value}", *line.details, _setting(description.metric, [experiment])]
-    return f"{label}: {'; '.join(filter(None, told))}."
+    parts = [f"{line.label} {line.value}", *line.details, _setting(description.metric, [experiment])]
+    return f"{label}: {'; '.join(filter(None, parts))}."
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
@@ -284,7 +293,11 @@ def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:
     """Statistics and records name things whole; a sentence with a name of four thousand letters is read by nobody."""
     experiments = [item.experiment for item in findings.experiments]
-    names = {name for it in experiments for name in (it.name, it.variant, *(metric.name for metric in it.metrics))}
+    names = {
+        name
+        for experiment in experiments
+        for name in (experiment.name, experiment.variant, *(metric.name for metric in experiment.metrics))
+    }
     long = sorted((clean(name) for name in names if name_text(name) != clean(name)), key=len, reverse=True)
     for sentence in sentences:
         yield reduce(lambda text, name: text.replace(name, name_text(name)), filter(str.strip, long), sentence)

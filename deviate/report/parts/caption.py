@@ -25,19 +25,25 @@ def caption(
     Args:
         has_n_column: n stands in a column of its own, and not in parentheses.
     """
-    firsts = [next(it for it in row if it is not None) for row in described]
-    whole = [it for row in described for it in row if it is not None]
+    firsts = [next(description for description in row if description is not None) for row in described]
+    whole = [description for row in described for description in row if description is not None]
     # Scores that somebody gave were made of measurements elsewhere, if they were.
-    recorded = [it.metric for it in firsts if it.metric.metric.sink != "scores"]
-    aggregates = list(dict.fromkeys(aggregate_words(it.aggregate) for it in recorded))
-    run_here = [it.experiment for it in findings.experiments if it.experiment.command and not it.experiment.imported]
-    names = dict.fromkeys(short(clean(it.variant)) for it in run_here)
+    recorded = [description.metric for description in firsts if description.metric.metric.sink != "scores"]
+    aggregates = list(dict.fromkeys(aggregate_words(metric.aggregate) for metric in recorded))
+    run_here = [
+        item.experiment for item in findings.experiments if item.experiment.command and not item.experiment.imported
+    ]
+    names = dict.fromkeys(short(clean(experiment.variant)) for experiment in run_here)
     variants = f"; {'variant' if len(names) == 1 else 'variants'} {', '.join(names)}" if names else ""
-    quantity = ", ".join(short(clean(it.metric.name)) for it in firsts)
+    quantity = ", ".join(short(clean(description.metric.name)) for description in firsts)
     if not 0 < len(firsts) <= MOST_NAMES:
         quantity = f"{len(firsts)} metrics"
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
-    n = "n" if all(it.n == it.n_runs for it in whole) else "n, or runs with a score out of those that ended,"
+    n = (
+        "n"
+        if all(description.n == description.n_runs for description in whole)
+        else "n, or runs with a score out of those that ended,"
+    )
     of_runs = f"over runs (ddof 1), {n} in parentheses"
     if has_n_column or not findings.pairs:
         ended = "" if n == "n" else "; k/N: k gave a score of N that ended"
@@ -51,7 +57,10 @@ def caption(
         sentences += _test_sentences(findings, labels[0])
     else:
         sentences += [f"Mean ± SD {of_runs}{variants}."]
-        methods = _methods(it.mean_interval for it in whole), _methods(it.sd_interval for it in whole)
+        methods = (
+            _methods(description.mean_interval for description in whole),
+            _methods(description.sd_interval for description in whole),
+        )
         ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
         level_of = confidence_text(findings.confidence)
         sentences += [f"{level_of} intervals (CI) {', '.join(ways)}."] if ways else []
@@ -63,7 +72,7 @@ def caption(
 
 def level(findings: Findings) -> str:
     """`95% CI`; at declared looks levels may differ from one candidate to the next, and the caption names them."""
-    levels = dict.fromkeys(confidence_text(it.confidence) for it in _intervals(findings))
+    levels = dict.fromkeys(confidence_text(interval.confidence) for interval in _intervals(findings))
     return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"
 
 
@@ -72,29 +81,39 @@ def short(text: str) -> str:
 
 
 def _test_sentences(findings: Findings, baseline: str) -> list[str]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
     if not comparisons:
         return ["No metric was reported on both sides."]
     intervals = _intervals(findings)
-    levels = ", ".join(dict.fromkeys(confidence_text(it.confidence) for it in intervals))
-    points = ", in points where the metric is in %" if any(it.metric.unit == "%" for it in comparisons) else ""
+    levels = ", ".join(dict.fromkeys(confidence_text(interval.confidence) for interval in intervals))
+    points = (
+        ", in points where the metric is in %"
+        if any(comparison.metric.unit == "%" for comparison in comparisons)
+        else ""
+    )
     sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
     sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
     tests = dict.fromkeys(
-        "paired t-test and sign flips" if it.is_paired else "Welch's t-test and studentized permutation test"
-        for it in comparisons
+        "paired t-test and sign flips" if comparison.is_paired else "Welch's t-test and studentized permutation test"
+        for comparison in comparisons
     )
     families = "; ".join(dict.fromkeys(pair.family for pair in findings.pairs if pair.family))
-    told = f" ({families})" if families else ""
-    sentences.append(f"p: two-sided, the larger of {'; of pairs '.join(tests)}{told}.")
-    sentences += dict.fromkeys(f"{short(clean(it.candidate))}: {it.looks}." for it in findings.pairs if it.looks)
+    families_text = f" ({families})" if families else ""
+    sentences.append(f"p: two-sided, the larger of {'; of pairs '.join(tests)}{families_text}.")
+    sentences += dict.fromkeys(
+        f"{short(clean(pair.candidate))}: {pair.looks}." for pair in findings.pairs if pair.looks
+    )
     return sentences
 
 
 def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
-    return ", ".join(dict.fromkeys(it.method for it in intervals if isinstance(it, Interval)))
+    return ", ".join(dict.fromkeys(interval.method for interval in intervals if isinstance(interval, Interval)))
 
 
 def _intervals(findings: Findings) -> list[Interval]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
-    return [it.difference_interval for it in comparisons if isinstance(it.difference_interval, Interval)]
+    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
+    return [
+        comparison.difference_interval
+        for comparison in comparisons
+        if isinstance(comparison.difference_interval, Interval)
+    ]

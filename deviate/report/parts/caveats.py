@@ -49,7 +49,9 @@ def limits(findings: Findings) -> tuple[str, ...]:
     descriptions = _descriptions(findings)
     n_fewest = min((description.n for description in descriptions), default=0)
     variants = dict.fromkeys(
-        it.experiment.variant for it in findings.experiments if it.experiment.runs and not it.experiment.imported
+        item.experiment.variant
+        for item in findings.experiments
+        if item.experiment.runs and not item.experiment.imported
     )
     is_comparison = bool(findings.pairs)
     has_failures = any(description.missing for description in descriptions)
@@ -60,7 +62,11 @@ def limits(findings: Findings) -> tuple[str, ...]:
     sentences = [
         f"{split}, this hardware and this software: another test set or machine is another question.",
         *([SAME_SPLIT[findings.evaluation]] if findings.evaluation in SAME_SPLIT else []),
-        *(VARIED[it] for it in variants if it in VARIED and not (it == "algo+impl" and SEPARATING & variants.keys())),
+        *(
+            VARIED[variant]
+            for variant in variants
+            if variant in VARIED and not (variant == "algo+impl" and SEPARATING & variants.keys())
+        ),
         f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it.",
     ]
     if is_comparison:
@@ -71,12 +77,12 @@ def limits(findings: Findings) -> tuple[str, ...]:
         sentences.append(f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows.")
     if is_comparison and n_fewest < SPREAD_RUNS:
         sentences.append(f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each.")
-    experiments = [it.experiment for it in findings.experiments]
-    targets = dict.fromkeys(clean(it.precision) for it in experiments if it.precision)
+    experiments = [item.experiment for item in findings.experiments]
+    targets = dict.fromkeys(clean(experiment.precision) for experiment in experiments if experiment.precision)
     sentences += [f"Runs were added until {target}: {COVERAGE}" for target in targets]
-    if is_comparison and any(it.looks for it in experiments):
+    if is_comparison and any(experiment.looks for experiment in experiments):
         sentences.append(EARLY)
-    if any(it.n_unplanned_looks for it in experiments):
+    if any(experiment.n_unplanned_looks for experiment in experiments):
         sentences.append(UNPLANNED)
     if has_failures:
         sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
@@ -90,9 +96,9 @@ def _of_stability(findings: Findings) -> list[str]:
     """Of what predictions and weights tell."""
     sets = findings.stability.sets
     sentences = []
-    if any(it.disagreement for it in sets):
+    if any(set_stability.disagreement for set_stability in sets):
         sentences.append("How often runs disagree is not how often they are wrong, and no verdict rests on it.")
-    if any(it.classes or it.groups for it in sets):
+    if any(set_stability.classes or set_stability.groups for set_stability in sets):
         sentences.append("Classes and sub-groups are explored, not tested: the widest of many is wide by chance too.")
     if findings.stability.weights:
         sentences.append("Distance of weights is not distance of functions: units of a layer may change places.")
@@ -105,7 +111,7 @@ def _descriptions(findings: Findings) -> list[Description]:
 
 def _test_set(findings: Findings) -> str:
     """How large that error is, where the number of examples of the primary metric is known."""
-    for description in (it for it in _descriptions(findings) if it.metric.is_primary):
+    for description in (description for description in _descriptions(findings) if description.metric.is_primary):
         error, n_examples = description.sampling_se, description.n_examples
         if not isinstance(error, Unavailable) and n_examples is not None:
             size = with_unit(number(error, decimals(error)), difference_unit(clean(description.metric.unit)))
@@ -126,7 +132,9 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
         if findings.pairs
         else "Rounded to two digits of the standard error. JSON and CSV hold every bit.",
     ]
-    if findings.pairs or any(isinstance(it.median_bootstrap, Interval) for it in _descriptions(findings)):
+    if findings.pairs or any(
+        isinstance(description.median_bootstrap, Interval) for description in _descriptions(findings)
+    ):
         sentences.append(
             f"Permutations of ranks and resamples of runs begin with analysis seed {findings.analysis_seed}, on which "
             f"no verdict depends; a bootstrap has {N_RESAMPLES} resamples."

@@ -21,7 +21,7 @@ def changes_section(experiment: Experiment, earlier: Sequence[Experiment], label
         earlier: experiments that the page has shown before, by their `labels`; what is the same is not shown again.
     """
     folder = clean(str(experiment.folder)) if experiment.folder is not None else "the record"
-    same = next((label for it, label in zip(earlier, labels, strict=False) if _is_same(it, experiment)), None)
+    same = next((label for other, label in zip(earlier, labels, strict=False) if _is_same(other, experiment)), None)
     if same is not None and (experiment.injected or experiment.revision):
         return Section("", "Code", (Absent(f"The same code as {same}."),))
     injected = [_injected(code, folder) for code in experiment.injected[:N_FILES]]
@@ -38,11 +38,11 @@ def commit_text(experiment: Experiment) -> str:
     revision = experiment.revision
     if revision is None:
         return ""
-    told = [clean(revision.commit) if revision.commit else "no commit yet"]
-    told[0] += f" on branch {clean(revision.branch)}" if revision.branch else ""
-    told += ["with changes that were not committed"] if revision.is_dirty else []
-    told += [counted(revision.n_untracked, "untracked file")] if revision.n_untracked else []
-    return ", ".join(told)
+    parts = [clean(revision.commit) if revision.commit else "no commit yet"]
+    parts[0] += f" on branch {clean(revision.branch)}" if revision.branch else ""
+    parts += ["with changes that were not committed"] if revision.is_dirty else []
+    parts += [counted(revision.n_untracked, "untracked file")] if revision.n_untracked else []
+    return ", ".join(parts)
 
 
 def _is_same(one: Experiment, other: Experiment) -> bool:
@@ -66,8 +66,8 @@ def _no_injected(experiment: Experiment) -> str:
         return "Imported: nothing was put into any file."
     if not experiment.injected:
         return "Nothing was put into the files of the project, or the record does not tell."
-    others = [name_text(it.file) for it in experiment.injected[N_FILES:]]
-    return f"Further files with taps: {', '.join(others)}." if others else ""
+    further_files = [name_text(file.file) for file in experiment.injected[N_FILES:]]
+    return f"Further files with taps: {', '.join(further_files)}." if further_files else ""
 
 
 def _uncommitted(revision: Revision | None, folder: str) -> Changes | None:
@@ -95,8 +95,8 @@ def _no_uncommitted(experiment: Experiment) -> str:
 
 
 def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> Changes:
-    shown = tuple(_line(line) for line in list(lines)[:N_LINES])
-    return Changes(name, summary, shown, tuple(map(_kind, shown)), rest)
+    diff_lines = tuple(_line(line) for line in list(lines)[:N_LINES])
+    return Changes(name, summary, diff_lines, tuple(map(_kind, diff_lines)), rest)
 
 
 def _line(text: str) -> str:

@@ -31,17 +31,17 @@ UNPLANNED = (
 )
 
 
-def check_document(found: CheckFindings) -> Check:
+def check_document(findings: CheckFindings) -> Check:
     """Choose, round and word everything that is shown of a check."""
-    report = build_report(found.findings)
+    report = build_report(findings.findings)
     cases = (
-        *(_metric(it, found) for it in found.metrics),
-        *(_completion(it, found) for it in found.completions),
-        *_controls(found),
-        *(_records(it) for it in found.records),
+        *(_metric(metric, findings) for metric in findings.metrics),
+        *(_completion(completion, findings) for completion in findings.completions),
+        *_controls(findings),
+        *(_records(record) for record in findings.records),
     )
-    warnings = tuple(dict.fromkeys((*map(clean, found.warnings), *report.warnings)))
-    runs = [run for item in found.findings.experiments for run in item.experiment.runs]
+    warnings = tuple(dict.fromkeys((*map(clean, findings.warnings), *report.warnings)))
+    runs = [run for item in findings.findings.experiments for run in item.experiment.runs]
     return Check(
         title=report.title,
         subtitle=report.subtitle,
@@ -50,36 +50,38 @@ def check_document(found: CheckFindings) -> Check:
         warnings=warnings,
         footnotes=report.footnotes,
         facts=report.facts,
-        data=lambda: document_data(CHECK_SCHEMA, found, warnings),
+        data=lambda: document_data(CHECK_SCHEMA, findings, warnings),
         rows=report.rows,
-        word=found.word,
-        code=found.code,
-        result=_result(found),
+        word=findings.word,
+        code=findings.code,
+        result=_result(findings),
         cases=cases,
         began=max((run.started for run in runs), default=0.0),
         report=report,
     )
 
 
-def _result(found: CheckFindings) -> str:
+def _result(findings: CheckFindings) -> str:
     """The last line."""
-    told = {
+    text = {
         "control broken": "the control variant does not hold: runs that should be bitwise equal are not",
         "worse": "the candidate is shown to be worse",
         "incomplete": "the records are not complete",
         "undecided": "these runs do not tell",
         "passed": "the candidate passes",
-    }[found.word]
-    if found.word == "control broken" and not any(it.outcome == "broken" for it in found.controls):
-        told = "no control variant shows that runs are repeatable, and --require-control asks for one"
-    if found.word == "undecided":
-        told += (
-            "; that fails with --undecided fail" if not found.fails_undecided else ", and --undecided fail asks them to"
+    }[findings.word]
+    if findings.word == "control broken" and not any(control.outcome == "broken" for control in findings.controls):
+        text = "no control variant shows that runs are repeatable, and --require-control asks for one"
+    if findings.word == "undecided":
+        text += (
+            "; that fails with --undecided fail"
+            if not findings.fails_undecided
+            else ", and --undecided fail asks them to"
         )
-    return f"{told} (exit code {found.code})"
+    return f"{text} (exit code {findings.code})"
 
 
-def _metric(check: MetricCheck, found: CheckFindings) -> Case:
+def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
     comparison = check.comparison
     places = places_of_difference(comparison)
     unit = difference_unit(unit_of(comparison.metric))
@@ -88,10 +90,10 @@ def _metric(check: MetricCheck, found: CheckFindings) -> Case:
     margin = with_unit(number(check.margin, None), unit) if check.margin else ""
     change = difference_cell(comparison, places)
     interval = comparison.difference_interval
-    shown = interval_cell(interval, places)
+    entry = interval_cell(interval, places)
     level = f"{confidence_text(interval.confidence)} CI" if isinstance(interval, Interval) else "CI"
     bound, level_of_bound = check.bound, confidence_text(check.bound_confidence)
-    figures = [("difference", change.text), (level, shown.text)]
+    figures = [("difference", change.text), (level, entry.text)]
     if not isinstance(bound, Unavailable):
         figures.append((f"one-sided {level_of_bound} bound", with_unit(signed(bound, places), unit)))
     figures += [("margin", margin or "none"), ("n", f"{comparison.baseline.n} and {comparison.candidate.n}")]
@@ -99,7 +101,7 @@ def _metric(check: MetricCheck, found: CheckFindings) -> Case:
         figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
     outcome: CaseOutcome = "failed" if check.outcome == "worse" else check.outcome
     word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
-    bracket = "" if isinstance(shown, Absent) else f" [{level} {shown.text}]"
+    bracket = "" if isinstance(entry, Absent) else f" [{level} {entry.text}]"
     place = comparison.candidate_metric.metric
     return Case(
         kind="metric",
@@ -109,7 +111,7 @@ def _metric(check: MetricCheck, found: CheckFindings) -> Case:
         word=word,
         headline=f"{name} of {candidate} against {baseline}: {word}, {change.text}{bracket}",
         reason=clean(check.reason),
-        fails=check.outcome == "worse" or (check.outcome == "undecided" and found.fails_undecided),
+        fails=check.outcome == "worse" or (check.outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
         advice=" ".join(_advice(check)),
         file=clean(place.file) if place.line else "",
@@ -124,12 +126,12 @@ def _advice(check: MetricCheck) -> Iterator[str]:
         return
     comparison = check.comparison
     fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
-    what = "pairs" if comparison.is_paired else "runs of each side"
+    sample_unit = "pairs" if comparison.is_paired else "runs of each side"
     if _fewest_n(comparison) < fewest:
-        yield f"At least {fewest} {what} are needed."
+        yield f"At least {fewest} {sample_unit} are needed."
     if isinstance(check.needed, int):
         yield (
-            f"With {check.needed} {what} a candidate that is as good as the baseline passes in 80% of cases, "
+            f"With {check.needed} {sample_unit} a candidate that is as good as the baseline passes in 80% of cases, "
             "judged by the spread of these runs."
         )
     elif not check.margin:
@@ -149,10 +151,10 @@ def _fewest_n(comparison: Comparison) -> int:
     return min(comparison.baseline.n, comparison.candidate.n)
 
 
-def _completion(check: CompletionCheck, found: CheckFindings) -> Case:
+def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
     candidate, baseline = name_text(check.candidate), name_text(check.baseline)
     figures: list[tuple[str, str]] = []
-    told = check.outcome
+    outcome = check.outcome
     if not isinstance(check.completion, Unavailable):
         before, after = check.completion.baseline, check.completion.candidate
         figures = [
@@ -162,27 +164,27 @@ def _completion(check: CompletionCheck, found: CheckFindings) -> Case:
         if not isinstance(check.p_adjusted, Unavailable):
             figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
     rates = " v ".join(text for _, text in figures[:2])
-    state = f"{baseline} v {candidate}: {', '.join(filter(None, (told, rates)))}"
+    state = f"{baseline} v {candidate}: {', '.join(filter(None, (outcome, rates)))}"
     return Case(
         kind="completion",
         subject=candidate,
         name="runs complete as often as those of the baseline",
-        outcome="failed" if told == "worse" else told,
-        word=told,
+        outcome="failed" if outcome == "worse" else outcome,
+        word=outcome,
         headline=f"completed runs of {state}",
         state=state,
         reason=clean(check.reason),
-        fails=told == "worse" or (told == "undecided" and found.fails_undecided),
+        fails=outcome == "worse" or (outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
-        advice="See why they failed with deviate show." if told in {"worse", "undecided"} else "",
+        advice="See why they failed with deviate show." if outcome in {"worse", "undecided"} else "",
     )
 
 
-def _controls(found: CheckFindings) -> Iterator[Case]:
+def _controls(findings: CheckFindings) -> Iterator[Case]:
     """A case for each control variant, and one for all that have none."""
     name = "control runs are bitwise equal"
-    absent = [it for it in found.controls if it.outcome == "absent"]
-    for check in found.controls:
+    absent = [control for control in findings.controls if control.outcome == "absent"]
+    for check in findings.controls:
         subject = name_text(check.name)
         if check.outcome == "intact":
             yield Case(
@@ -209,15 +211,15 @@ def _controls(found: CheckFindings) -> Iterator[Case]:
                 fails=True,
                 advice="No other answer stands before it holds: find what differs with deviate diverge.",
             )
-    if absent or not found.controls:
-        yield _absent_control(absent, name, found)
+    if absent or not findings.controls:
+        yield _absent_control(absent, name, findings)
 
 
-def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindings) -> Case:
+def _absent_control(absent: Sequence[ControlCheck], name: str, findings: CheckFindings) -> Case:
     """Scores from elsewhere have none either."""
-    fails = found.requires_control and not any(it.outcome == "intact" for it in found.controls)
-    subject = " and ".join(name_text(it.name) for it in absent)
-    reasons = dict.fromkeys(clean(it.reason) for it in absent)
+    fails = findings.requires_control and not any(control.outcome == "intact" for control in findings.controls)
+    subject = " and ".join(name_text(control.name) for control in absent)
+    reasons = dict.fromkeys(clean(control.reason) for control in absent)
     return Case(
         kind="control",
         subject=subject,
@@ -234,9 +236,9 @@ def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindi
 
 def _records(check: RecordsCheck) -> Case:
     label = name_text(check.label)
-    told = [f"{check.n_completed}/{check.n_planned} completed"]
-    told += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
-    told += [f"{len(check.missing)} missing"] if check.missing else []
+    parts = [f"{check.n_completed}/{check.n_planned} completed"]
+    parts += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
+    parts += [f"{len(check.missing)} missing"] if check.missing else []
     which = f" ({replicates(check.missing)})" if check.missing else ""
     return Case(
         kind="records",
@@ -244,10 +246,10 @@ def _records(check: RecordsCheck) -> Case:
         name=f"records of {label} are complete",
         outcome="passed" if check.is_complete else "error",
         word="complete" if check.is_complete else "incomplete",
-        headline=f"records of {label}: {', '.join(told)}",
-        state=f"{label}: {', '.join(told)}",
+        headline=f"records of {label}: {', '.join(parts)}",
+        state=f"{label}: {', '.join(parts)}",
         reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
         fails=not check.is_complete,
-        figures=(("runs", ", ".join(told)),),
+        figures=(("runs", ", ".join(parts)),),
         advice=f"Carry them out: deviate resume {name_text(check.name)}." if check.missing and check.name else "",
     )

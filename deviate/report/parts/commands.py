@@ -12,14 +12,14 @@ WARN_ONLY = "--warn-only"
 
 
 def diverge_command(
-    command: Sequence[str], variant: str = CONTROL, flags: str = "", *, given: Sequence[str] = ()
+    command: Sequence[str], variant: str = CONTROL, flags: str = "", *, command_flags: Sequence[str] = ()
 ) -> str:
     """The call that runs it twice and tells where the runs part.
 
     Args:
         command: of the experiment; a script behind a bare interpreter is named as a user would name it.
         flags: further ones, as they are to be written.
-        given: those that the user gave, word by word.
+        command_flags: those that the user gave, word by word.
     """
     words = redact_words(command)
     is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(".py")
@@ -30,8 +30,8 @@ def diverge_command(
         before, after = [], list(words)
     further = shlex.split(flags)
     has_variant = "--variant" in further or variant in {"", CONTROL}
-    own = [] if has_variant else ["--variant", variant]
-    own += [it for it in redact_words(given) if it != WARN_ONLY or WARN_ONLY not in further]
-    told = shlex.join(["deviate", "diverge", *before, *own])
-    told += f" {flags}" if flags else ""
-    return clean(told + (f" -- {shlex.join(after)}" if after else ""))
+    option_words = [] if has_variant else ["--variant", variant]
+    option_words += [word for word in redact_words(command_flags) if word != WARN_ONLY or WARN_ONLY not in further]
+    text = shlex.join(["deviate", "diverge", *before, *option_words])
+    text += f" {flags}" if flags else ""
+    return clean(text + (f" -- {shlex.join(after)}" if after else ""))

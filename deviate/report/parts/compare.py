@@ -34,7 +34,7 @@ def places_of_difference(comparison: Comparison) -> int | None:
             places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
         elif isinstance(paired.interval, Interval):
             places.append(decimals((paired.interval.high - paired.interval.low) / 4))
-    return max((it for it in places if it is not None), default=None)
+    return max((place for place in places if place is not None), default=None)
 
 
 def verdict_word(comparison: Comparison) -> str:
@@ -119,8 +119,10 @@ def test_pieces(test: Test, letter: str) -> Pieces:
     note: Pieces = (f" ({test.note})",) if test.note else ()
     if not letter:
         return (*p_value(test.p_value), *note)
-    degrees = [Number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
-    df = [piece for it in degrees for piece in (", ", it)][1:]
+    degrees = [
+        Number(value, 0 if value == round(value) else 1) for value in (test.df_between, test.df) if value is not None
+    ]
+    df = [piece for degree in degrees for piece in (", ", degree)][1:]
     value = Number(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
     return (letter, *(["(", *df, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
 
@@ -266,18 +268,18 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         figures.append(f"Hedges' {_effect(comparison)}")
     figures += equivalence_texts(comparison)
     why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
-    told = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
-    return f"{'; '.join(filter(None, told))}."
+    parts = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
+    return f"{'; '.join(filter(None, parts))}."
 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
     """`was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with new (n = 0) …`."""
     unit = unit_of(comparison.metric)
-    told = []
+    sides = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
         mean = mean_cell(side, unit)
-        told.append(f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} (n = {side.n})")
-    first, second = told
+        sides.append(f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} (n = {side.n})")
+    first, second = sides
     return f"{first} and {second.removeprefix(first[:4])}"
 
 
@@ -286,9 +288,13 @@ def _correction(comparison: Comparison, family: str) -> str:
     if isinstance(comparison.p_adjusted, Unavailable):
         return ""
     primary = next((part for part in family.split("; ") if part.startswith("primary metric: ")), "")
-    told = primary.removeprefix("primary metric: ")
+    correction = primary.removeprefix("primary metric: ")
     test = comparison.deciding_test
     if isinstance(test, Test) and comparison.p_adjusted == test.p_value:
-        return f"p {told}" if told == "not adjusted" else f"adjusted {p_text(comparison.p_adjusted)} ({told})"
-    at_look = "" if told and told != "not adjusted" else "counting the looks"
-    return f"adjusted {p_text(comparison.p_adjusted)} ({at_look or told})"
+        return (
+            f"p {correction}"
+            if correction == "not adjusted"
+            else f"adjusted {p_text(comparison.p_adjusted)} ({correction})"
+        )
+    at_look = "" if correction and correction != "not adjusted" else "counting the looks"
+    return f"adjusted {p_text(comparison.p_adjusted)} ({at_look or correction})"

@@ -39,9 +39,11 @@ def no_curves(findings: Findings) -> str:
     compared = [comparison.curve for pair in findings.pairs for comparison in pair.comparisons]
     if not compared:
         return "Curves are not compared: that takes a baseline and a candidate that report the same metric."
-    if any(isinstance(it, CurveComparison) for it in compared):
+    if any(isinstance(comparison, CurveComparison) for comparison in compared):
         return ""
-    reasons = dict.fromkeys(it.reason for it in compared if isinstance(it, Unavailable) and it != NOT_ASKED)
+    reasons = dict.fromkeys(
+        comparison.reason for comparison in compared if isinstance(comparison, Unavailable) and comparison != NOT_ASKED
+    )
     return f"Curves are not compared: {'; '.join(map(clean, reasons)) or NOT_ASKED.reason}."
 
 
@@ -74,12 +76,12 @@ def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Compari
 
 def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparison, str, int, CurveComparison]]:
     curves = _curves(findings, labels)
-    return [it for it in curves if any(map(math.isfinite, itertools.chain.from_iterable(it[3].band)))]
+    return [curve for curve in curves if any(map(math.isfinite, itertools.chain.from_iterable(curve[3].band)))]
 
 
 def _caption(curve: CurveComparison, level: str) -> str:
-    told = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
-    return told if curve.first_difference is None else f"{told} Dotted: the first step at which it leaves 0."
+    caption = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
+    return caption if curve.first_difference is None else f"{caption} Dotted: the first step at which it leaves 0."
 
 
 def _first_words(curve: CurveComparison) -> str:
@@ -101,21 +103,21 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry,
     places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
     unit = difference_unit(unit_of(comparison.metric))
     if isinstance(difference, Unavailable):
-        shown: Entry = Absent(difference.reason)
+        area: Entry = Absent(difference.reason)
     else:
-        shown = cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
+        area = cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
     if isinstance(interval, Unavailable):
-        return shown, Absent(interval.reason), test_cell(test, "t")
+        return area, Absent(interval.reason), test_cell(test, "t")
     around = cell(f"{confidence_text(interval.confidence)}: ", *noted_ends(interval, places))
-    return shown, around, test_cell(test, "t")
+    return area, around, test_cell(test, "t")
 
 
 def _remarks(curve: CurveComparison) -> Entry:
-    told = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
-    told += [clean(it) for it in curve.note.split("; ") if it and it != "exploratory"]
-    told += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
-    told += [clean(curve.band_method)] if curve.band else []
-    return cell("; ".join(told))
+    remarks = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
+    remarks += [clean(note) for note in curve.note.split("; ") if note and note != "exploratory"]
+    remarks += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
+    remarks += [clean(curve.band_method)] if curve.band else []
+    return cell("; ".join(remarks))
 
 
 def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str) -> DifferencePlot:

@@ -25,23 +25,41 @@ def shape_rows(descriptions: Descriptions) -> tuple[Row, ...]:
 
     Below two runs there is none: the reason stands in the table above.
     """
-    if all(it.n < 2 for it in descriptions):
+    if all(description.n < 2 for description in descriptions):
         return ()
     shape = "bias-corrected; 0 for normal scores"
     rows = (
-        _row("standard error of the mean", "SD / √n", descriptions, lambda it: it.se, _scaled),
-        _row("quartiles", "linear between scores, then their distance", descriptions, lambda it: it.quartiles, _both),
-        _row("MAD", "scaled to the SD of normal scores", descriptions, lambda it: it.mad, _scaled),
-        _row("skewness", shape, descriptions, lambda it: it.skewness, lambda _, it: factor(it)),
-        _row("excess kurtosis", shape, descriptions, lambda it: it.kurtosis, lambda _, it: factor(it)),
-        _row("outliers", OUTLIERS, descriptions, lambda it: it.mad, _outliers),
-        _interval_row("CV", "", descriptions, lambda it: it.cv_interval, _shares),
-        _row("CV of the error rate", "SD / (1 − mean)", descriptions, lambda it: it.error_cv, _share),
-        _interval_row("mean", CROSS_CHECK, descriptions, lambda it: it.mean_bootstrap, _ends),
-        _interval_row("mean", CROSS_CHECK, descriptions, lambda it: it.mean_percentile, _ends),
-        _interval_row("SD", CROSS_CHECK, descriptions, lambda it: it.sd_bootstrap, _ends),
-        _interval_row("median", CROSS_CHECK, descriptions, lambda it: it.median_bootstrap, _ends),
-        _row("error of the test set", _binomial(descriptions), descriptions, lambda it: it.sampling_se, _scaled),
+        _row("standard error of the mean", "SD / √n", descriptions, lambda description: description.se, _scaled),
+        _row(
+            "quartiles",
+            "linear between scores, then their distance",
+            descriptions,
+            lambda description: description.quartiles,
+            _both,
+        ),
+        _row("MAD", "scaled to the SD of normal scores", descriptions, lambda description: description.mad, _scaled),
+        _row("skewness", shape, descriptions, lambda description: description.skewness, lambda _, value: factor(value)),
+        _row(
+            "excess kurtosis",
+            shape,
+            descriptions,
+            lambda description: description.kurtosis,
+            lambda _, value: factor(value),
+        ),
+        _row("outliers", OUTLIERS, descriptions, lambda description: description.mad, _outliers),
+        _interval_row("CV", "", descriptions, lambda description: description.cv_interval, _shares),
+        _row("CV of the error rate", "SD / (1 − mean)", descriptions, lambda description: description.error_cv, _share),
+        _interval_row("mean", CROSS_CHECK, descriptions, lambda description: description.mean_bootstrap, _ends),
+        _interval_row("mean", CROSS_CHECK, descriptions, lambda description: description.mean_percentile, _ends),
+        _interval_row("SD", CROSS_CHECK, descriptions, lambda description: description.sd_bootstrap, _ends),
+        _interval_row("median", CROSS_CHECK, descriptions, lambda description: description.median_bootstrap, _ends),
+        _row(
+            "error of the test set",
+            _binomial(descriptions),
+            descriptions,
+            lambda description: description.sampling_se,
+            _scaled,
+        ),
     )
     return tuple(row for row in rows if row is not None)
 
@@ -53,12 +71,12 @@ def _row(
     figure: Callable[[Description], Figure | Unavailable],
     written: Callable[[Description, Figure], Pieces],
 ) -> Row | None:
-    found = [figure(it) for it in descriptions]
-    if all(it in (NOT_ASKED, NOT_APPLICABLE) for it in found):
+    figures = [figure(description) for description in descriptions]
+    if all(value in (NOT_ASKED, NOT_APPLICABLE) for value in figures):
         return None
     cells = tuple(
-        Absent(one.reason) if isinstance(one, Unavailable) else cell(*written(it, one))
-        for it, one in zip(descriptions, found, strict=True)
+        Absent(one.reason) if isinstance(one, Unavailable) else cell(*written(description, one))
+        for description, one in zip(descriptions, figures, strict=True)
     )
     return Row(label, cells, method=method)
 
@@ -70,8 +88,8 @@ def _interval_row(
     figure: Callable[[Description], Interval | Unavailable],
     written: Callable[[Description, Interval], Pieces],
 ) -> Row | None:
-    found = [it for it in map(figure, descriptions) if isinstance(it, Interval)]
-    methods = dict.fromkeys(f"{confidence_text(it.confidence)}, {it.method}" for it in found)
+    intervals = [interval for interval in map(figure, descriptions) if isinstance(interval, Interval)]
+    methods = dict.fromkeys(f"{confidence_text(interval.confidence)}, {interval.method}" for interval in intervals)
     return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, written)
 
 
@@ -106,6 +124,8 @@ def _ends(description: Description, interval: Interval) -> Pieces:
 
 def _binomial(descriptions: Descriptions) -> str:
     """Of how many examples, and that more runs are no help."""
-    n_examples = dict.fromkeys(it.n_examples for it in descriptions if it.n_examples is not None)
-    told = f"√(p (1 − p) / N), {' or '.join(counted(n, 'example') for n in n_examples)}: "
-    return f"{told if n_examples else ''}no number of runs reduces it"
+    n_examples = dict.fromkeys(
+        description.n_examples for description in descriptions if description.n_examples is not None
+    )
+    text = f"√(p (1 − p) / N), {' or '.join(counted(n, 'example') for n in n_examples)}: "
+    return f"{text if n_examples else ''}no number of runs reduces it"

@@ -22,18 +22,20 @@ COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "v
 
 def divergence_section(findings: Findings) -> Section:
     """The proofs of repeatability of one experiment, with where each variant parts."""
-    experiments = [it.experiment for it in findings.experiments]
+    experiments = [item.experiment for item in findings.experiments]
     proofs = findings.noise.repeatability if findings.noise else ()
-    if all(it.imported for it in experiments):
+    if all(experiment.imported for experiment in experiments):
         proofs = ()
     broken = [
-        it
-        for proof, it in zip(proofs, experiments, strict=False)
-        if proof.variant == CONTROL and proof.is_equal is False and it.command
+        experiment
+        for proof, experiment in zip(proofs, experiments, strict=False)
+        if proof.variant == CONTROL and proof.is_equal is False and experiment.command
     ]
     sentences = tuple(_sentence(proof) for proof in proofs if proof.parting is not None)
-    commands = dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)
-    rows = tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False))
+    commands = dict.fromkeys(
+        diverge_command(experiment.command, command_flags=experiment.flags) for experiment in broken
+    )
+    rows = tuple(_row(proof, experiment) for proof, experiment in zip(proofs, experiments, strict=False))
     why = _no_divergence(proofs, experiments, is_comparison=bool(findings.pairs))
     blocks: list[Block] = [Absent(why)] if why else []
     blocks += [Items(sentences)] if sentences else []
@@ -66,7 +68,7 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     """Empty where runs of the control variant were compared."""
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
         return ""
-    if experiments and all(it.imported for it in experiments):
+    if experiments and all(experiment.imported for experiment in experiments):
         return "What was held in imported runs is not on record, so nothing is said about where they should not part."
     if is_comparison:
         return f"Experiments are compared here, whose runs differ by design: {ASK}."
@@ -106,9 +108,9 @@ def _where(parting: Parting) -> str:
     return _step(parting) if parting.step is None else f"at {_step(parting)}"
 
 
-def _agreement(told: str, proof: Repeatability) -> str:
+def _agreement(agreement: str, proof: Repeatability) -> str:
     """Of weights or evaluation data; runs can be compared where there are two, and what no run gave is said so."""
-    return told if proof.n > 1 or told in ABSENT else EQUAL[None]
+    return agreement if proof.n > 1 or agreement in ABSENT else EQUAL[None]
 
 
 def _values(parting: Parting) -> str:
@@ -126,11 +128,11 @@ def _sentence(proof: Repeatability) -> str:
     parting = proof.parting
     if parting is None:
         return ""
-    told = ", ".join(
+    text = ", ".join(
         f"{_value(value)} in replicate {replicate}"
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
-    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {_where(parting)}: {told}."
+    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {_where(parting)}: {text}."
 
 
 def _note(proof: Repeatability, experiment: Experiment) -> str:
@@ -140,16 +142,18 @@ def _note(proof: Repeatability, experiment: Experiment) -> str:
     if proof.variant != CONTROL:
         varied = ", ".join(map(clean, experiment.varied)) or "what the script leaves free"
         return f"varied here: {varied}; runs are meant to differ"
-    told = ["everything is held, so no run should differ"]
+    sentences = ["everything is held, so no run should differ"]
     if proof.parting is None:
-        told.append("metrics are equal at every step, final weights are not")
+        sentences.append("metrics are equal at every step, final weights are not")
     for words, facts in (("used without a deterministic version", "operations"), ("beyond control", "uncontrolled")):
-        found: dict[str, list[int]] = {}
+        replicates_of_fact: dict[str, list[int]] = {}
         for run in experiment.runs:
             for fact in getattr(run, facts):
-                found.setdefault(clean(fact), []).append(run.replicate)
-        if found:
-            named = ", ".join(f"{fact} ({replicates(tuple(runs))})" for fact, runs in list(found.items())[:5])
-            more = f" and {counted(len(found) - 5, 'more')}" if len(found) > 5 else ""
-            told.append(f"{words}: {named}{more}")
-    return "; ".join(told)
+                replicates_of_fact.setdefault(clean(fact), []).append(run.replicate)
+        if replicates_of_fact:
+            listing = ", ".join(
+                f"{fact} ({replicates(tuple(runs))})" for fact, runs in list(replicates_of_fact.items())[:5]
+            )
+            more = f" and {counted(len(replicates_of_fact) - 5, 'more')}" if len(replicates_of_fact) > 5 else ""
+            sentences.append(f"{words}: {listing}{more}")
+    return "; ".join(sentences)

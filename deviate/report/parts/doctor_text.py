@@ -76,14 +76,17 @@ def _frameworks(frameworks: Sequence[Framework], width: int) -> str:
 
 def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool) -> str:
     """Two tables, one of streams and one of the other factors."""
-    shown = [framework for framework in frameworks if framework.controls and not framework.rests_on]
-    if not shown:
+    shown_frameworks = [framework for framework in frameworks if framework.controls and not framework.rests_on]
+    if not shown_frameworks:
         return ""
-    factors = [control.factor for control in shown[0].controls]
+    factors = [control.factor for control in shown_frameworks[0].controls]
     text = "What deviate can control here\n"
-    for named in (factors[:N_STREAMS], factors[N_STREAMS:]):
-        rows = [[framework.name, *(SHOWN[_of(framework, factor).answer] for factor in named)] for framework in shown]
-        table = _table([["", *named], *rows], width)
+    for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
+        rows = [
+            [framework.name, *(SHOWN[_of(framework, factor).answer] for factor in group)]
+            for framework in shown_frameworks
+        ]
+        table = _table([["", *group], *rows], width)
         text += _painted(table) if is_coloured else table
     followers: dict[str, list[str]] = {}
     for framework in frameworks:
@@ -96,7 +99,7 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
 
 def _painted(table: str) -> str:
     """The answers in colour: they are words of their own, which no name of a framework or factor is."""
-    return re.sub(r"\b(yes|part|no)\b", lambda found: f"{COLOURS[found[1]]}{found[1]}{RESET}", table)
+    return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
 
 
 def _of(framework: Framework, factor: str) -> Control:
@@ -110,8 +113,8 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
             text += _reason(framework.name, "broken", framework.fault, framework.advice, width)
         for controls in _alike(framework.controls):
             first = controls[0]
-            what = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
-            text += _reason(framework.name, what, first.why, first.advice, width)
+            subject = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
+            text += _reason(framework.name, subject, first.why, first.advice, width)
         for limit in framework.limits:
             text += _reason(framework.name, limit.what, limit.why, limit.advice, width)
     return f"What it cannot, or in part, and why\n{text}" if text else ""
@@ -126,13 +129,13 @@ def _alike(controls: Iterable[Control]) -> list[list[Control]]:
     return list(groups.values())
 
 
-def _reason(name: str, what: str, why: str, advice: str, width: int) -> str:
-    text = _hung(f"{name} · {what}", width) + _hung(why, width, GAP * 3)
+def _reason(name: str, subject: str, why: str, advice: str, width: int) -> str:
+    text = _hung(f"{name} · {subject}", width) + _hung(why, width, GAP * 3)
     return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
 
 
 def _tried(frameworks: Sequence[Framework], width: int) -> str:
-    lines = [f"{framework.name} · {told}" for framework in frameworks for told in framework.tried]
+    lines = [f"{framework.name} · {trial}" for framework in frameworks for trial in framework.tried]
     return "Tried here\n" + "".join(_hung(line, width) for line in lines) if lines else ""
 
 
@@ -153,22 +156,22 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     missing = len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) - width
     gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
-    left = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
-    if left < min(widths[-1], NARROWEST_LAST):
+    room = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
+    if room < min(widths[-1], NARROWEST_LAST):
         return "".join(_paragraph(cells[0], row, width) for row in cells[1:])
-    widths[-1] = min(widths[-1], left)
+    widths[-1] = min(widths[-1], room)
     lines = []
     for row in cells:
         for number, part in enumerate(textwrap.wrap(row[-1], widths[-1], break_on_hyphens=False) or [""]):
-            shown = [*(row[:-1] if number == 0 else [""] * (len(row) - 1)), part]
-            padded = gap.join(cell.ljust(size) for cell, size in zip(shown, widths, strict=True))
+            line_cells = [*(row[:-1] if number == 0 else [""] * (len(row) - 1)), part]
+            padded = gap.join(cell.ljust(size) for cell, size in zip(line_cells, widths, strict=True))
             lines.append(f"{GAP}{padded}".rstrip())
     return "\n".join(lines) + "\n"
 
 
 def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
-    told = [f"{title} {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell]
-    return _hung(row[0], width) + _hung(", ".join(told), width, GAP * 3)
+    parts = [f"{title} {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell]
+    return _hung(row[0], width) + _hung(", ".join(parts), width, GAP * 3)
 
 
 def _labelled(label: str, text: str, width: int) -> str:
@@ -179,8 +182,10 @@ def _hung(text: str, width: int, indent: str = GAP) -> str:
     return _filled(text, width, indent, indent)
 
 
-def _filled(text: str, width: int, first: str, others: str) -> str:
-    lines = textwrap.wrap(_clean(text), width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+def _filled(text: str, width: int, first: str, further_indent: str) -> str:
+    lines = textwrap.wrap(
+        _clean(text), width, initial_indent=first, subsequent_indent=further_indent, break_on_hyphens=False
+    )
     return "".join(f"{line}\n" for line in lines)
 
 

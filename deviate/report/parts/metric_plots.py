@@ -18,32 +18,39 @@ def estimation_plot(
     labels: Sequence[str],
     comparisons: Sequence[Comparison | None],
 ) -> EstimationPlot | None:
-    described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
+    described = [
+        (description, label) for description, label in zip(row, labels, strict=True) if description is not None
+    ]
     place = {label: index for index, label in enumerate(labels)}
-    if not any(it.scores for it, _ in described):
+    if not any(description.scores for description, _ in described):
         return None
     unit = unit_of(described[0][0].metric)
     differences = tuple(
-        _plotted(it, label) for it, label in zip(comparisons, labels[1:], strict=False) if it is not None
+        _plotted(comparison, label)
+        for comparison, label in zip(comparisons, labels[1:], strict=False)
+        if comparison is not None
     )
-    intervals = [it.difference_interval for it in comparisons if it is not None]
+    intervals = [comparison.difference_interval for comparison in comparisons if comparison is not None]
     # An axis has no room for the whole note, which stands in the tables.
     levels = dict.fromkeys(
-        "CI not valid" if it.note else f"{confidence_text(it.confidence)} CI"
-        for it in intervals
-        if isinstance(it, Interval)
+        "CI not valid" if interval.note else f"{confidence_text(interval.confidence)} CI"
+        for interval in intervals
+        if isinstance(interval, Interval)
     )
-    drawn = "; ".join(f"{label} {mean_cell(it, unit).text}, n = {n_text(it)}" for it, label in described)
-    told = [
-        f"{label} less {labels[0]}: {difference_cell(it, places_of_difference(it)).text}, verdict {verdict_word(it)}"
-        for it, label in zip(comparisons, labels[1:], strict=False)
-        if it is not None
+    drawn = "; ".join(
+        f"{label} {mean_cell(description, unit).text}, n = {n_text(description)}" for description, label in described
+    )
+    texts = [
+        f"{label} less {labels[0]}: {difference_cell(comparison, places_of_difference(comparison)).text}, "
+        f"verdict {verdict_word(comparison)}"
+        for comparison, label in zip(comparisons, labels[1:], strict=False)
+        if comparison is not None
     ]
-    groups = tuple(_points(it, label, place[label]) for it, label in described)
+    groups = tuple(_points(description, label, place[label]) for description, label in described)
     plot = EstimationPlot(
         key=key,
         title=name,
-        description=f"Score of every run in {name}: {drawn}. {'; '.join(told)}".strip(),
+        description=f"Score of every run in {name}: {drawn}. {'; '.join(texts)}".strip(),
         caption="",
         axis=with_unit(name, f"({unit})" if unit else ""),
         difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
@@ -52,9 +59,9 @@ def estimation_plot(
     )
     level = next(
         (
-            f"{confidence_text(it.confidence)} "
+            f"{confidence_text(interval.confidence)} "
             for mean, _ in described
-            if isinstance(it := mean.mean_interval, Interval)
+            if isinstance(interval := mean.mean_interval, Interval)
         ),
         "",
     )
@@ -62,19 +69,19 @@ def estimation_plot(
 
 
 def _estimation_caption(plot: EstimationPlot, level: str) -> str:
-    told = ["Each point is the score of one run."]
+    sentences = ["Each point is the score of one run."]
     if any(len(group.values) > 1 for group in plot.groups):
         beside = "mean and one SD to either side" if plot.differences else f"mean and its {level}interval"
-        told.append(f"The dot and line next to them: {beside}.")
-    if any(it.pairs for it in plot.differences):
-        told.append("Thin lines join the runs of a pair.")
+        sentences.append(f"The dot and line next to them: {beside}.")
+    if any(difference.pairs for difference in plot.differences):
+        sentences.append("Thin lines join the runs of a pair.")
     if plot.has_shared_axis:
-        told.append(
+        sentences.append(
             "The last column is the difference to the baseline with its interval; its zero is the mean of the baseline."
         )
     elif plot.differences:
-        told.append("A panel of its own has the differences to the baseline with their intervals.")
-    return " ".join([*told, "No axis is forced to start at zero."])
+        sentences.append("A panel of its own has the differences to the baseline with their intervals.")
+    return " ".join([*sentences, "No axis is forced to start at zero."])
 
 
 def _points(description: Description, label: str, index: int) -> PointGroup:
@@ -122,24 +129,24 @@ def curve_plot(
             continue
         metric = description.metric.name
         scored = {score.replicate for score in description.scores}
-        found = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
+        runs = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
         decimals_of.append(places_of(description))
         groups.append(
             CurveGroup(
                 index=index,
                 label=label,
-                counted=tuple(series for run, series in found if run.replicate in scored),
-                failed=tuple(series for run, series in found if run.replicate not in scored),
+                counted=tuple(series for run, series in runs if run.replicate in scored),
+                failed=tuple(series for run, series in runs if run.replicate not in scored),
             )
         )
     if not any(group.counted or group.failed for group in groups):
         return None
-    unit = next(unit_of(it.metric) for it in row if it is not None)
-    told = "; ".join(_course(group, places) for group, places in zip(groups, decimals_of, strict=True))
+    unit = next(unit_of(description.metric) for description in row if description is not None)
+    text = "; ".join(_course(group, places) for group, places in zip(groups, decimals_of, strict=True))
     return CurvePlot(
         key=key,
         title=name,
-        description=f"{name} of every run over main-loop steps. {told}",
+        description=f"{name} of every run over main-loop steps. {text}",
         caption=_curve_caption(groups, confidence_text(findings.confidence)),
         axis=with_unit(name, f"({unit})" if unit else ""),
         confidence=findings.confidence,
@@ -153,29 +160,29 @@ def _has_curve(run: Run, metric: str) -> bool:
 
 
 def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
-    told = "Each thin line is one run"
+    caption = "Each thin line is one run"
     if any(len(group.counted) > 1 for group in groups):
-        told += (
+        caption += (
             ", the thick line the mean of the runs that count, the band its "
             f"{level} interval at each step (pointwise, not for the curve as a whole)"
         )
-    return f"{told}. Long curves are drawn by their lowest and highest values per stretch."
+    return f"{caption}. Long curves are drawn by their lowest and highest values per stretch."
 
 
 def _course(group: CurveGroup, places: int | None) -> str:
     """`a: 10 runs, first value 0.10, last values 0.91 … 0.95, 1 failed`."""
-    told = [counted(len(group.counted), "run")]
+    parts = [counted(len(group.counted), "run")]
     for name, way in (("first", 1), ("last", -1)):
         values = [value for series in group.counted if (value := _first_finite(series, way)) is not None]
         if values:
             low, high = number(min(values), places), number(max(values), places)
-            told.append(f"{name} value {low}" if low == high else f"{name} values {low} {ELLIPSIS} {high}")
-    told += [f"{len(group.failed)} failed"] if group.failed else []
-    return f"{group.label}: {', '.join(told)}"
+            parts.append(f"{name} value {low}" if low == high else f"{name} values {low} {ELLIPSIS} {high}")
+    parts += [f"{len(group.failed)} failed"] if group.failed else []
+    return f"{group.label}: {', '.join(parts)}"
 
 
 def _first_finite(series: Series, way: int) -> float | None:
     """The first value inside the main loop that is a number, from one of the ends."""
     places = range(len(series.values))[::way]
-    found = (float(series.values[it]) for it in places if series.steps[it] is not None)
-    return next((value for value in found if math.isfinite(value)), None)
+    values = (float(series.values[place]) for place in places if series.steps[place] is not None)
+    return next((value for value in values if math.isfinite(value)), None)

@@ -40,27 +40,31 @@ def matched_rows(findings: Findings) -> list[list[Description | None]]:
     """Per metric the description of each experiment; metrics that were matched share a row."""
     baseline, *candidates = findings.experiments
     rows: list[list[Description | None]] = []
-    taken: list[set[str]] = [set() for _ in candidates]
+    used_names: list[set[str]] = [set() for _ in candidates]
     for description in baseline.descriptions:
         row: list[Description | None] = [description]
         for index, candidate in enumerate(candidates):
             name = _name_in(findings, index, description.metric.name)
-            found = next((it for it in candidate.descriptions if it.metric.name == name), None)
-            if found is not None:
-                taken[index].add(found.metric.name)
-            row.append(found)
+            match = next(
+                (description for description in candidate.descriptions if description.metric.name == name), None
+            )
+            if match is not None:
+                used_names[index].add(match.metric.name)
+            row.append(match)
         rows.append(row)
     extra = dict.fromkeys(
-        it.metric.name
+        description.metric.name
         for index, candidate in enumerate(candidates)
-        for it in candidate.descriptions
-        if it.metric.name not in taken[index]
+        for description in candidate.descriptions
+        if description.metric.name not in used_names[index]
     )
     for name in extra:
         row = [None]
         for index, candidate in enumerate(candidates):
-            found = next((it for it in candidate.descriptions if it.metric.name == name), None)
-            row.append(found if found is not None and name not in taken[index] else None)
+            match = next(
+                (description for description in candidate.descriptions if description.metric.name == name), None
+            )
+            row.append(match if match is not None and name not in used_names[index] else None)
         rows.append(row)
     return rows
 
@@ -73,28 +77,34 @@ def _name_in(findings: Findings, pair: int, baseline_name: str) -> str:
 def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparison | None:
     if pair >= len(findings.pairs):
         return None
-    return next((it for it in findings.pairs[pair].comparisons if it.metric.name == baseline_name), None)
+    return next(
+        (comparison for comparison in findings.pairs[pair].comparisons if comparison.metric.name == baseline_name), None
+    )
 
 
 def _metric_part(
     findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None]
 ) -> MetricPart:
-    described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
+    described = [
+        (description, label) for description, label in zip(row, labels, strict=True) if description is not None
+    ]
     first = described[0][0]
     comparisons = tuple(
         None if row[0] is None else comparison_of(findings, pair, first.metric.name)
         for pair in range(len(findings.pairs))
     )
-    name = next((metric_name(it) for it in comparisons if it is not None), name_text(first.metric.name))
+    name = next(
+        (metric_name(comparison) for comparison in comparisons if comparison is not None), name_text(first.metric.name)
+    )
     unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
-    is_compared = any(it is not None for it in comparisons)
+    is_compared = any(comparison is not None for comparison in comparisons)
     reasons = tuple(reason if is_compared else "only one side reports this metric" for reason in unreported)
     estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons)
     curve = curve_plot(f"m{index}c", name, findings, row, labels)
     is_primary = first.metric.name == findings.primary
-    shape = shape_rows([it for it, _ in described])
-    columns = description_columns(next((it for it, _ in described if it.n > 1), first))
-    rows = tuple(description_row(it, label) for it, label in described)
+    shape = shape_rows([description for description, _ in described])
+    columns = description_columns(next((description for description, _ in described if description.n > 1), first))
+    rows = tuple(description_row(description, label) for description, label in described)
     quantity_table: Table | Absent | None = None
     if is_compared:
         caption = f"{name}: candidate against baseline"
@@ -108,11 +118,12 @@ def _metric_part(
         is_primary=is_primary,
         is_folded=index >= N_OPEN and not is_primary,
         facts=_facts(first.metric, is_primary=is_primary),
-        overview=tuple(_overview_cell(it, label) for it, label in zip(row, labels, strict=True)),
-        overview_n=tuple("" if it is None else f"n = {n_text(it)}" for it in row),
+        overview=tuple(_overview_cell(description, label) for description, label in zip(row, labels, strict=True)),
+        overview_n=tuple("" if description is None else f"n = {n_text(description)}" for description in row),
         cv=_cv_cell(row[0], labels[0]),
         judgements=tuple(
-            Absent(reason) if it is None else judgement_of(it) for it, reason in zip(comparisons, reasons, strict=True)
+            Absent(reason) if comparison is None else judgement_of(comparison)
+            for comparison, reason in zip(comparisons, reasons, strict=True)
         ),
         descriptions=Table(f"{name}: runs of each experiment", columns, rows),
         quantities=quantity_table,

@@ -34,21 +34,22 @@ def many_sections(findings: Findings) -> tuple[Section, ...]:
 
 def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The same for a terminal, of the primary metric, or of a few where none is: lines for each metric."""
-    shown = [it for it in findings.many if it.metric.name == findings.primary] or list(findings.many[:MOST_TABLES])
-    return tuple(_lines(table, labels) for table in shown)
+    primary = [table for table in findings.many if table.metric.name == findings.primary]
+    return tuple(_lines(table, labels) for table in primary or findings.many[:MOST_TABLES])
 
 
 def many_left(findings: Findings) -> int:
     """How many metrics the lines leave out; 0 where the primary one stands for all."""
-    has_primary = any(it.metric.name == findings.primary for it in findings.many)
+    has_primary = any(table.metric.name == findings.primary for table in findings.many)
     return 0 if has_primary else max(0, len(findings.many) - MOST_TABLES)
 
 
 def pair_matrix(caption: str, names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]) -> Table:
     """All pairs: the text of each where its first experiment meets its second."""
-    found = {(it.one, it.other): text for it, text in zip(contrasts, texts, strict=True)}
+    texts_of_pairs = {(contrast.one, contrast.other): text for contrast, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
-        Row(name_text(one), tuple(cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
+        Row(name_text(one), tuple(cell(texts_of_pairs.get((one, other), "")) for other in names[:-1]))
+        for one in names[1:]
     )
     return Table(caption, ("", *(name_text(name) for name in names[:-1])), rows, kind="matrix")
 
@@ -59,7 +60,7 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     baseline = name_text(table.names[0])
     contrasts = () if isinstance(table.dunnett, Unavailable) else table.dunnett
     tests = zip(OMNIBUS, (table.welch_anova, table.anova, table.kruskal_wallis), strict=True)
-    sides = ", ".join(f"{clean(it)} {n}" for it, n in zip(table.names, table.n, strict=True))
+    sides = ", ".join(f"{clean(name)} {n}" for name, n in zip(table.names, table.n, strict=True))
     columns = (
         "Candidate",
         with_unit("difference", f"({unit})" if unit else ""),
@@ -67,7 +68,7 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
         "p, adjusted",
     )
     caption = f"{name}: each candidate − {baseline}; Dunnett, family of {_family(contrasts)}, equal variances assumed"
-    dunnett: Block = Table(caption, columns, tuple(_row(it) for it in contrasts))
+    dunnett: Block = Table(caption, columns, tuple(_row(contrast) for contrast in contrasts))
     if isinstance(table.dunnett, Unavailable):
         dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
     elif not contrasts:
@@ -77,7 +78,7 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
         f"p of both tests, Holm over {len(table.pairs)} pairs",
         table.names,
         table.pairs,
-        [_pair_text(it) for it in table.pairs],
+        [_pair_text(pair) for pair in table.pairs],
     )
     is_primary = table.metric.name == findings.primary
     quote = (
@@ -105,8 +106,8 @@ def _against(table: ManyTable) -> str:
     unit, baseline = difference_unit(unit_of(table.metric)), name_text(table.names[0])
     if isinstance(table.dunnett, Unavailable):
         return f"Dunnett against {baseline}: none, {table.dunnett.reason}"
-    told = [f"{name_text(it.one)} {contrast_text(it, unit)}" for it in table.dunnett]
-    return f"Dunnett against {baseline}: {'; '.join(told) if told else 'none, '}"
+    texts = [f"{name_text(contrast.one)} {contrast_text(contrast, unit)}" for contrast in table.dunnett]
+    return f"Dunnett against {baseline}: {'; '.join(texts) if texts else 'none, '}"
 
 
 def contrast_text(contrast: Contrast, unit: str) -> str:
@@ -143,9 +144,9 @@ def _p_words(contrast: Contrast) -> str:
 
 def _places(contrast: Contrast) -> int | None:
     """Decimals from a standard error, for which a quarter of the interval stands."""
-    it = contrast.interval
-    return None if isinstance(it, Unavailable) else decimals((it.high - it.low) / 4)
+    interval = contrast.interval
+    return None if isinstance(interval, Unavailable) else decimals((interval.high - interval.low) / 4)
 
 
 def _family(contrasts: Sequence[Contrast]) -> int:
-    return sum(not isinstance(it.interval, Unavailable) for it in contrasts)
+    return sum(not isinstance(contrast.interval, Unavailable) for contrast in contrasts)

@@ -61,8 +61,8 @@ def noise_sentences(findings: Findings) -> tuple[str, ...]:
     noise = findings.noise
     if noise is None:
         return ()
-    shown = [it for it in noise.tables if it.metric.name == findings.primary] or list(noise.tables)
-    return tuple(_paste(table, findings) for table in shown)
+    tables = [table for table in noise.tables if table.metric.name == findings.primary] or list(noise.tables)
+    return tuple(_paste(table, findings) for table in tables)
 
 
 def noise_brief(findings: Findings) -> Section | None:
@@ -70,10 +70,12 @@ def noise_brief(findings: Findings) -> Section | None:
     noise = findings.noise
     if noise is None or not (noise.tables or noise.statements):
         return None
-    shown = [it for it in noise.tables if it.metric.name == findings.primary] or list(noise.tables[:MOST_TABLES])
-    blocks: list[Block] = [Items(statements(noise)), *(_brief(table, findings) for table in shown)]
-    left = len(noise.tables) - len(shown)
-    blocks += [f"… and {counted(left, 'more metric')}: see the report, Noise sources"] if left > 0 else []
+    tables = [table for table in noise.tables if table.metric.name == findings.primary] or list(
+        noise.tables[:MOST_TABLES]
+    )
+    blocks: list[Block] = [Items(statements(noise)), *(_brief(table, findings) for table in tables)]
+    n_left = len(noise.tables) - len(tables)
+    blocks += [f"… and {counted(n_left, 'more metric')}: see the report, Noise sources"] if n_left > 0 else []
     overhead = Section("overhead", "Overhead", (Items((_overhead(noise.overhead),)),)) if noise.overhead else None
     return Section("noise", "Noise", (*blocks, *([overhead] if overhead else [])))
 
@@ -84,8 +86,8 @@ def no_noise(findings: Findings) -> str:
         return ""
     if not findings.pairs:
         return _no_tables(findings)
-    asked = f"deviate run --variants {ALL_VARIANTS} separates the sources"
-    return f"Experiments are compared here, not the sources of their spread: {asked}."
+    advice = f"deviate run --variants {ALL_VARIANTS} separates the sources"
+    return f"Experiments are compared here, not the sources of their spread: {advice}."
 
 
 def _no_tables(findings: Findings) -> str:
@@ -173,13 +175,13 @@ def _excess(table: NoiseTable) -> Entry:
         return cell(*numbers.with_unit((Number(excess, None, "signed"),), squared))
     places = decimals((interval.high - interval.low) / 4)
     level = confidence_text(interval.confidence)
-    shown = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
+    pieces = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
     meaning = "these runs do not tell it from 0"
     if interval.low > 0:
         meaning = "above 0: together the sources vary more than their variances add up to"
     elif interval.high < 0:
         meaning = "below 0: together the sources vary less than their variances add up to"
-    return cell(*numbers.with_unit(shown, squared), f", {meaning}")
+    return cell(*numbers.with_unit(pieces, squared), f", {meaning}")
 
 
 def _overhead(overhead: Overhead) -> str:

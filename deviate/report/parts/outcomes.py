@@ -41,8 +41,8 @@ HEADING = "Outcomes of runs"
 
 def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     """How runs ended; a sentence where there is nothing but scores to tell: all completed, no target, no curve."""
-    completions = [(label, it.completion) for it, label in zip(findings.experiments, labels, strict=True)]
-    known = [(label, it) for label, it in completions if isinstance(it, Completion)]
+    completions = [(label, item.completion) for item, label in zip(findings.experiments, labels, strict=True)]
+    recorded = [(label, completion) for label, completion in completions if isinstance(completion, Completion)]
     attained = list(_attained(findings, labels))
     curves = curve_table(findings, labels)
     if not (has_failures(findings) or attained or curves):
@@ -50,7 +50,7 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     targets = _target_table(attained, findings)
     worst = _worst_rank_table(findings, labels)
     tables = (
-        _completion_table(known, findings),
+        _completion_table(recorded, findings),
         _rate_table(findings, labels) if has_failures(findings) else None,
         worst,
         targets,
@@ -61,7 +61,11 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
         COMPLETION,
         WORST_RANK if worst else "",
         TARGET if targets else "",
-        *(f"{_target(description)}, {label}: {clean(it.note)}." for label, _, description, it in attained if it.note),
+        *(
+            f"{_target(description)}, {label}: {clean(attainment.note)}."
+            for label, _, description, attainment in attained
+            if attainment.note
+        ),
         CURVES if curves else "",
         not_drawn(findings, labels),
     )
@@ -74,29 +78,33 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
 
 def has_failures(findings: Findings) -> bool:
     completions = [item.completion for item in findings.experiments]
-    return any(it.n_completed < it.n_runs for it in completions if isinstance(it, Completion))
+    return any(
+        completion.n_completed < completion.n_runs for completion in completions if isinstance(completion, Completion)
+    )
 
 
 def _no_outcomes(findings: Findings) -> str:
     """What there is to tell of runs of which there is nothing but scores to tell."""
-    has_runs = any(isinstance(it.completion, Completion) for it in findings.experiments)
+    has_runs = any(isinstance(item.completion, Completion) for item in findings.experiments)
     ended = "All runs that ended for reasons of their own completed" if has_runs else "No run ended"
     return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
-def _completion_table(known: Sequence[tuple[str, Completion]], findings: Findings) -> Table:
+def _completion_table(completions: Sequence[tuple[str, Completion]], findings: Findings) -> Table:
     level = confidence_text(findings.confidence)
     rows = [
         Row(
             label,
             (
-                cell(Number(it.n_completed, 0), "/", Number(it.n_runs, 0), value=it.n_completed),
-                cell_of(it.rate, share),
-                _between(it.interval, share),
-                cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in it.outcomes) or "none ended"),
+                cell(
+                    Number(completion.n_completed, 0), "/", Number(completion.n_runs, 0), value=completion.n_completed
+                ),
+                cell_of(completion.rate, share),
+                _between(completion.interval, share),
+                cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in completion.outcomes) or "none ended"),
             ),
         )
-        for label, it in known
+        for label, completion in completions
     ]
     return Table("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
 
@@ -105,8 +113,8 @@ def _rate_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     rows: list[Row] = []
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         if not isinstance(pair.completion, Unavailable):
-            it = pair.completion
-            rows.append(Row(label, (cell_of(it.difference, _points), _named(it.test, ""))))
+            completion = pair.completion
+            rows.append(Row(label, (cell_of(completion.difference, _points), _named(completion.test, ""))))
     columns = ("", "candidate − baseline", "Boschloo's exact test")
     return Table(f"Completion against {labels[0]}", columns, tuple(rows)) if rows else None
 
@@ -125,14 +133,14 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None
 
 def _attained(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
     """Label and index of the experiment, and the metric with its attainment: metric by metric as the first has them."""
-    found = [
+    rows = [
         (label, index, description, description.attainment)
-        for index, (it, label) in enumerate(zip(findings.experiments, labels, strict=True))
-        for description in it.descriptions
+        for index, (item, label) in enumerate(zip(findings.experiments, labels, strict=True))
+        for description in item.descriptions
         if isinstance(description.attainment, Attainment)
     ]
-    names = list(dict.fromkeys(description.metric.name for _, _, description, _ in found))
-    return iter(sorted(found, key=lambda it: names.index(it[2].metric.name)))
+    names = list(dict.fromkeys(description.metric.name for _, _, description, _ in rows))
+    return iter(sorted(rows, key=lambda row: names.index(row[2].metric.name)))
 
 
 def _target_table(attained: Sequence[tuple[str, int, Description, Attainment]], findings: Findings) -> Table | None:
@@ -141,14 +149,16 @@ def _target_table(attained: Sequence[tuple[str, int, Description, Attainment]], 
         Row(
             f"{_target(description)}, {label}",
             (
-                cell(Number(it.n_reached, 0), "/", Number(len(it.steps), 0), value=it.n_reached),
-                cell_of(it.median_steps, _steps),
-                _between(it.median_steps_interval, _steps),
-                cell_of(it.median_seconds, duration_of),
-                _between(it.median_seconds_interval, duration_of),
+                cell(
+                    Number(attainment.n_reached, 0), "/", Number(len(attainment.steps), 0), value=attainment.n_reached
+                ),
+                cell_of(attainment.median_steps, _steps),
+                _between(attainment.median_steps_interval, _steps),
+                cell_of(attainment.median_seconds, duration_of),
+                _between(attainment.median_seconds_interval, duration_of),
             ),
         )
-        for label, _, description, it in attained
+        for label, _, description, attainment in attained
     ]
     columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
     return Table("Time to the target", columns, tuple(rows)) if rows else None
@@ -158,10 +168,10 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     rows: list[Row] = []
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         for comparison in pair.comparisons:
-            it = comparison.attainment
-            if not isinstance(it, Unavailable):
+            attainment = comparison.attainment
+            if not isinstance(attainment, Unavailable):
                 name = f"{_target(comparison.baseline)}, {label}"
-                rows.append(Row(name, (_named(it.log_rank, "Z"), _named(it.log_rank_seconds, "Z"))))
+                rows.append(Row(name, (_named(attainment.log_rank, "Z"), _named(attainment.log_rank_seconds, "Z"))))
     columns = ("", "log-rank, steps", "log-rank, seconds")
     return Table(f"Time to the target against {labels[0]}", columns, tuple(rows)) if rows else None
 
@@ -169,31 +179,32 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
 def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]) -> Iterator[SurvivalPlot]:
     metrics = list(dict.fromkeys(description.metric.name for _, _, description, _ in attained))
     for number_of_plot, name in enumerate(metrics):
-        those = [it for it in attained if it[2].metric.name == name]
+        those = [row for row in attained if row[2].metric.name == name]
         target = _target(those[0][2])
-        told = "; ".join(
-            f"{label}: {it.n_reached} of {len(it.steps)} runs, median {cell_of(it.median_steps, _steps).text}"
-            for label, _, _, it in those
+        text = "; ".join(
+            f"{label}: {attainment.n_reached} of {len(attainment.steps)} runs, "
+            f"median {cell_of(attainment.median_steps, _steps).text}"
+            for label, _, _, attainment in those
         )
-        lines = tuple(_survival_line(*it) for it in those)
+        lines = tuple(_survival_line(*row) for row in those)
         ended = " Each stroke is a run that ended before." if any(line.ended for line in lines) else ""
         yield SurvivalPlot(
             key=f"s{number_of_plot}",
             title=f"{target}: runs not there yet",
-            description=f"Share of runs that have not reached {target} after each main-loop step: {told}",
+            description=f"Share of runs that have not reached {target} after each main-loop step: {text}",
             caption=f"Kaplan–Meier: a line falls where runs reach the target.{ended}",
             lines=lines,
         )
 
 
-def _survival_line(label: str, index: int, _description: Description, it: Attainment) -> SurvivalLine:
+def _survival_line(label: str, index: int, _description: Description, attainment: Attainment) -> SurvivalLine:
     return SurvivalLine(
         label=label,
-        note=f"n = {len(it.steps)}, {it.n_reached} reached",
+        note=f"n = {len(attainment.steps)}, {attainment.n_reached} reached",
         index=index,
-        points=it.survival,
-        ended=tuple(sorted(step for _, step, is_there in it.steps if not is_there)),
-        last=max(step for _, step, _ in it.steps),
+        points=attainment.survival,
+        ended=tuple(sorted(step for _, step, is_there in attainment.steps if not is_there)),
+        last=max(step for _, step, _ in attainment.steps),
     )
 
 
@@ -208,18 +219,19 @@ def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
 
 
 def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
-    it = pair.completion
-    if isinstance(it, Unavailable) or it.candidate.n_completed + it.baseline.n_completed == (
-        it.candidate.n_runs + it.baseline.n_runs
+    completion = pair.completion
+    if isinstance(completion, Unavailable) or completion.candidate.n_completed + completion.baseline.n_completed == (
+        completion.candidate.n_runs + completion.baseline.n_runs
     ):
         return
-    rates = f"{it.candidate.n_completed}/{it.candidate.n_runs} v {it.baseline.n_completed}/{it.baseline.n_runs}"
-    told = [f"{against}: {rates} completed"]
-    told += [f"{it.test.name} {test_text(it.test, '')}"] if isinstance(it.test, Test) else []
+    sides = (completion.candidate, completion.baseline)
+    rates = " v ".join(f"{side.n_completed}/{side.n_runs}" for side in sides)
+    parts = [f"{against}: {rates} completed"]
+    parts += [f"{completion.test.name} {test_text(completion.test, '')}"] if isinstance(completion.test, Test) else []
     worst = pair.headline.worst_rank if pair.headline is not None else None
     if isinstance(worst, Test):
-        told.append(f"failures ranked worst {test_text(worst, 'U')}")
-    yield " · ".join(told)
+        parts.append(f"failures ranked worst {test_text(worst, 'U')}")
+    yield " · ".join(parts)
 
 
 def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
@@ -227,15 +239,15 @@ def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
     if isinstance(b, Unavailable) or isinstance(a, Unavailable):
         return
     medians = " v ".join(
-        f"{'never' if isinstance(it.median_steps, Unavailable) else text_of(_steps(it.median_steps))} "
-        f"({it.n_reached}/{len(it.steps)} reached)"
-        for it in (a, b)
+        f"{'never' if isinstance(value.median_steps, Unavailable) else text_of(_steps(value.median_steps))} "
+        f"({value.n_reached}/{len(value.steps)} reached)"
+        for value in (a, b)
     )
-    told = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
-    it = comparison.attainment
-    if not isinstance(it, Unavailable) and isinstance(it.log_rank, Test):
-        told.append(f"log-rank {test_text(it.log_rank, '')}")
-    yield " · ".join(told)
+    parts = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
+    attainment = comparison.attainment
+    if not isinstance(attainment, Unavailable) and isinstance(attainment.log_rank, Test):
+        parts.append(f"log-rank {test_text(attainment.log_rank, '')}")
+    yield " · ".join(parts)
 
 
 def _target(description: Description) -> str:

@@ -22,11 +22,11 @@ FEW = 3
 
 
 def overhead_document(costs: CostFindings) -> Document:
-    free, held = name_text(costs.free), name_text(costs.held)
+    free, held_name = name_text(costs.free), name_text(costs.held)
     warnings = tuple(_warnings(costs))
     return Document(
         title=f"Overhead of {name_text(costs.experiment)}",
-        subtitle=f"{free} (kernels free) against {held} (kernels held); runs that count: {costs.n_free} and "
+        subtitle=f"{free} (kernels free) against {held_name} (kernels held); runs that count: {costs.n_free} and "
         f"{costs.n_held}",
         paste=(_paste(costs),),
         sections=(_times(costs), _kernels(costs)),
@@ -42,17 +42,17 @@ def _times(costs: CostFindings) -> Section:
     level = confidence_text(costs.confidence)
     rows = tuple(
         Row(
-            _quantity(it, costs),
+            _quantity(factor, costs),
             (
-                _time(it.free_mean_s),
-                _time(it.held_mean_s),
-                _factor(it.factor),
-                Absent("none") if isinstance(it.interval, Unavailable) else _interval(it),
-                cell(Number(len(it.free_s), 0), " and ", Number(len(it.held_s), 0)),
+                _time(factor.free_mean_s),
+                _time(factor.held_mean_s),
+                _factor(factor.factor),
+                Absent("none") if isinstance(factor.interval, Unavailable) else _interval(factor),
+                cell(Number(len(factor.free_s), 0), " and ", Number(len(factor.held_s), 0)),
             ),
-            note=f"no interval: {it.interval.reason}" if isinstance(it.interval, Unavailable) else "",
+            note=f"no interval: {factor.interval.reason}" if isinstance(factor.interval, Unavailable) else "",
         )
-        for it in costs.factors
+        for factor in costs.factors
     )
     means = (f"{name_text(costs.free)}, mean", f"{name_text(costs.held)}, mean")
     caption = "Mean times with kernels free and with kernels held; the factor is held over free"
@@ -60,9 +60,9 @@ def _times(costs: CostFindings) -> Section:
     return Section("times", "Times", (table,))
 
 
-def _quantity(it: CostFactor, costs: CostFindings) -> str:
-    if it.quantity != "kernels" or isinstance(costs.profile, Unavailable):
-        return QUANTITIES[it.quantity]
+def _quantity(factor: CostFactor, costs: CostFindings) -> str:
+    if factor.quantity != "kernels" or isinstance(costs.profile, Unavailable):
+        return QUANTITIES[factor.quantity]
     return "operators, in the window" if costs.profile.device == "cpu" else "kernels, in the window"
 
 
@@ -70,25 +70,27 @@ def _kernels(costs: CostFindings) -> Section:
     profile = costs.profile
     if isinstance(profile, Unavailable):
         return Section("kernels", "Kernels", (Absent(f"No kernel times: {profile.reason}."),))
-    what = "operators" if profile.device == "cpu" else "kernels"
+    kernel_word = "operators" if profile.device == "cpu" else "kernels"
     rows = tuple(Row(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
     if not rows:
-        blocks: tuple[Block, ...] = (Absent(f"The profiler saw no {what} in the window."), _window(profile))
-        return Section("kernels", what.capitalize(), blocks)
-    first = what.capitalize().removesuffix("s")
+        blocks: tuple[Block, ...] = (Absent(f"The profiler saw no {kernel_word} in the window."), _window(profile))
+        return Section("kernels", kernel_word.capitalize(), blocks)
+    first = kernel_word.capitalize().removesuffix("s")
     columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
-    table = Table(f"The {len(rows)} longest {what} of {profile.n_kernels}, mean time in the window", columns, rows)
-    figure = Figure(_plot(costs, profile, what), _figure_caption(profile, what))
-    return Section("kernels", what.capitalize(), (_window(profile), figure, table))
+    table = Table(
+        f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window", columns, rows
+    )
+    figure = Figure(_plot(costs, profile, kernel_word), _figure_caption(profile, kernel_word))
+    return Section("kernels", kernel_word.capitalize(), (_window(profile), figure, table))
 
 
-def _kernel_cells(it: KernelCost) -> tuple[Entry, ...]:
+def _kernel_cells(kernel: KernelCost) -> tuple[Entry, ...]:
     absent = Absent("none")
     return (
-        _time(it.free_s) if it.free_calls else absent,
-        _time(it.held_s) if it.held_calls else absent,
-        _factor(it.factor),
-        cell(Number(it.free_calls, 0), ", ", Number(it.held_calls, 0)),
+        _time(kernel.free_s) if kernel.free_calls else absent,
+        _time(kernel.held_s) if kernel.held_calls else absent,
+        _factor(kernel.factor),
+        cell(Number(kernel.free_calls, 0), ", ", Number(kernel.held_calls, 0)),
     )
 
 
@@ -104,21 +106,23 @@ def _window(profile: ProfileFindings) -> str:
     )
 
 
-def _figure_caption(profile: ProfileFindings, what: str) -> str:
+def _figure_caption(profile: ProfileFindings, kernel_word: str) -> str:
     share = percentage(profile.shown_share)
     return (
-        f"Mean time of each of the longest {what} in the window, on a logarithmic axis; the line joins both modes. "
-        f"Those shown take {share} of the time of all."
+        f"Mean time of each of the longest {kernel_word} in the window, on a logarithmic axis; the line joins both "
+        f"modes. Those shown take {share} of the time of all."
     )
 
 
-def _plot(costs: CostFindings, profile: ProfileFindings, what: str) -> KernelPlot:
-    lines = tuple(KernelLine(name_text(it.name), it.free_s or None, it.held_s or None) for it in profile.kernels)
-    told = "; ".join(f"{line.label}: {_time(line.free or 0.0).text}, {_time(line.held or 0.0).text}" for line in lines)
+def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> KernelPlot:
+    lines = tuple(
+        KernelLine(name_text(kernel.name), kernel.free_s or None, kernel.held_s or None) for kernel in profile.kernels
+    )
+    text = "; ".join(f"{line.label}: {_time(line.free or 0.0).text}, {_time(line.held or 0.0).text}" for line in lines)
     return KernelPlot(
         key="kernels",
-        title=f"Longest {what} in both modes",
-        description=f"Seconds free and held. {told}.",
+        title=f"Longest {kernel_word} in both modes",
+        description=f"Seconds free and held. {text}.",
         axis="time in the window, logarithmic",
         ticks=tuple((at, _tick(at)) for at in TICKS),
         free=f"{name_text(costs.free)} (free)",
@@ -129,23 +133,23 @@ def _plot(costs: CostFindings, profile: ProfileFindings, what: str) -> KernelPlo
 
 def _paste(costs: CostFindings) -> str:
     parts = []
-    for it in costs.factors:
-        if isinstance(it.factor, Unavailable):
+    for factor in costs.factors:
+        if isinstance(factor.factor, Unavailable):
             continue
-        interval = _interval(it)
+        interval = _interval(factor)
         bracket = f"no interval: {interval.text}"
         if not isinstance(interval, Absent):
             bracket = f"{confidence_text(costs.confidence)} CI {interval.text}"
-        n = f"n = {len(it.free_s)} and {len(it.held_s)}"
-        parts.append(f"{_times_text(it.factor)} the time of {_spoken(it, costs)} [{bracket}; {n}]")
+        n = f"n = {len(factor.free_s)} and {len(factor.held_s)}"
+        parts.append(f"{_times_text(factor.factor)} the time of {_spoken(factor, costs)} [{bracket}; {n}]")
     if not parts:
-        reasons = [it.factor.reason for it in costs.factors if isinstance(it.factor, Unavailable)]
+        reasons = [factor.factor.reason for factor in costs.factors if isinstance(factor.factor, Unavailable)]
         return f"What determinism costs is not known: {reasons[0] if reasons else 'nothing was timed'}."
     return f"Determinism ({name_text(costs.held)} over {name_text(costs.free)}) takes {'; '.join(parts)}."
 
 
-def _spoken(it: CostFactor, costs: CostFindings) -> str:
-    return f"all {_quantity(it, costs)}" if it.quantity == "kernels" else f"a {_quantity(it, costs)}"
+def _spoken(factor: CostFactor, costs: CostFindings) -> str:
+    return f"all {_quantity(factor, costs)}" if factor.quantity == "kernels" else f"a {_quantity(factor, costs)}"
 
 
 def _footnotes(costs: CostFindings) -> Iterator[str]:
@@ -171,10 +175,10 @@ def _facts(costs: CostFindings) -> Iterator[tuple[str, str]]:
 def _csv(costs: CostFindings) -> Iterator[tuple[str | float, ...]]:
     """A row per run and quantity, and a row per kernel and mode."""
     yield "quantity", "kernel", "variant", "run", "seconds", "calls"
-    for it in costs.factors:
-        for variant, values in ((costs.free, it.free_s), (costs.held, it.held_s)):
+    for factor in costs.factors:
+        for variant, values in ((costs.free, factor.free_s), (costs.held, factor.held_s)):
             for number_, value in enumerate(values, start=1):
-                yield it.quantity, "", variant, number_, value, ""
+                yield factor.quantity, "", variant, number_, value, ""
     if not isinstance(costs.profile, Unavailable):
         for kernel in costs.profile.kernels:
             yield "kernel", kernel.name, costs.free, "mean", kernel.free_s, kernel.free_calls
@@ -191,22 +195,22 @@ def _times_text(value: float) -> str:
     return f"{ratio(value)}x"
 
 
-def _interval(it: CostFactor) -> Entry:
-    if isinstance(it.interval, Interval):
-        return cell(*ends(it.interval.low, it.interval.high, 2))
-    return Absent(it.interval.reason)
+def _interval(factor: CostFactor) -> Entry:
+    if isinstance(factor.interval, Interval):
+        return cell(*ends(factor.interval.low, factor.interval.high, 2))
+    return Absent(factor.interval.reason)
 
 
 def _time(seconds: Estimate) -> Entry:
     """A time with three digits, in the unit that suits it."""
     if isinstance(seconds, Unavailable):
         return Absent(seconds.reason)
-    _, unit, per_s = next(it for it in UNITS if seconds >= it[0])
+    _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0])
     scaled = seconds * per_s
     return cell(Number(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}", value=seconds)
 
 
 def _tick(seconds: float) -> str:
     """A round time in the largest unit of which it is one at least."""
-    _, unit, per_s = next(it for it in UNITS if seconds >= it[0] * (1 - 1e-9))
+    _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0] * (1 - 1e-9))
     return f"{seconds * per_s:.6g} {unit}"

@@ -60,10 +60,10 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
 
 def plan_notes(design: Design) -> tuple[str, ...]:
     """What the numbers rest on."""
-    known = "; ".join(
+    text = "; ".join(
         f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
     )
-    notes = [f"To tell SDs apart, runs of each by their ratio: {known}."]
+    notes = [f"To tell SDs apart, runs of each by their ratio: {text}."]
     notes.append("For normal scores of equal spread. A verdict needs 5 runs of each, 6 pairs; a claim about SDs 16.")
     if design.question.correlation is None:
         notes.append(
@@ -77,8 +77,8 @@ def _test(question: Question) -> str:
     if question.correlation is not None:
         test = f"paired t-test and sign flips, correlation {question.correlation:g}"
     shared = f", level shared by {question.n_candidates} candidates" if question.n_candidates > 1 else ""
-    told = f"{test}, two-sided, {confidence_text(question.confidence)}{shared}; power {percentage(question.power)}"
-    return f"{told}; for scores near normal, skewed scores need more"
+    text = f"{test}, two-sided, {confidence_text(question.confidence)}{shared}; power {percentage(question.power)}"
+    return f"{text}; for scores near normal, skewed scores need more"
 
 
 def _spread(design: Design) -> list[str]:
@@ -86,28 +86,28 @@ def _spread(design: Design) -> list[str]:
     if pilot is None:
         return ["not given: effects are in standard deviations (--pilot NAME or --sd X for units of the metric)"]
     places = decimals(pilot.sd / 10)
-    told = f"SD {with_unit(number(pilot.sd, places), clean(pilot.unit))}"
+    text = f"SD {with_unit(number(pilot.sd, places), clean(pilot.unit))}"
     if not pilot.name:
-        return [f"{told}, as given"]
+        return [f"{text}, as given"]
     interval = pilot.interval
     if not isinstance(interval, Unavailable):
         low, high = number(interval.low, places), number(interval.high, places)
-        told += f" [{low} … {high}]"
-    return [f"{told} of {clean(pilot.metric)} in {clean(pilot.name)}, n = {pilot.n}"]
+        text += f" [{low} … {high}]"
+    return [f"{text} of {clean(pilot.metric)} in {clean(pilot.name)}, n = {pilot.n}"]
 
 
 def _runs(design: Design) -> list[str]:
-    told = (
+    text = (
         [f"{_number(design.runs)} of each"]
         if design.question.correlation is None
         else [f"{_number(design.runs)} pairs"]
     )
     if not isinstance(design.runs_range, Unavailable):
         low, high = design.runs_range
-        told.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, which few runs know badly")
+        text.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, which few runs know badly")
     if not isinstance(design.rank_runs, Unavailable):
-        told.append(f"{design.rank_runs} of each for a rank test (Mann-Whitney)")
-    return told
+        text.append(f"{design.rank_runs} of each for a rank test (Mann-Whitney)")
+    return text
 
 
 def _cost(design: Design) -> list[str]:
@@ -135,10 +135,10 @@ def _looks(design: Design) -> list[str]:
     name = "" if design.question.spending == "obrien-fleming" else "pocock:"
     side = "of each" if design.question.correlation is None else "pairs"
     mean = f"{number(design.expected_runs, 1)} {side} on average when the effect is there"
-    told = [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
+    parts = [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
     if len(design.looks) < design.question.n_looks:
-        told.append(f"{len(design.looks)} looks, not {design.question.n_looks}: so few runs leave no room for more")
-    return told
+        parts.append(f"{len(design.looks)} looks, not {design.question.n_looks}: so few runs leave no room for more")
+    return parts
 
 
 def _labelled(label: str, sentences: Sequence[str]) -> list[str]:

@@ -74,10 +74,11 @@ def _places(plan: Planning, index: int, findings: Findings) -> int | None:
     if index < len(headlines):
         return places_of_difference(headlines[index])
     described: list[Description] = [
-        it
+        description
         for item in findings.experiments
-        for it in item.descriptions
-        if it.metric.name == plan.metric.name and plan.baseline in {item.experiment.name, item.experiment.variant}
+        for description in item.descriptions
+        if description.metric.name == plan.metric.name
+        and plan.baseline in {item.experiment.name, item.experiment.variant}
     ]
     return places_of(described[0]) if described else None
 
@@ -92,8 +93,8 @@ def _size(value: float, plan: Planning, places: int | None) -> str:
 
 def _finer(value: float, places: int | None) -> int | None:
     """At least the decimals of the verdict, and two significant digits of what is smaller."""
-    own = decimals(value)
-    return places if own is None or (places is not None and places >= own) else own
+    own_places = decimals(value)
+    return places if own_places is None or (places is not None and places >= own_places) else own_places
 
 
 def _of_each(n: int | Unavailable, plan: Planning) -> str:
@@ -123,9 +124,9 @@ def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
         return ()
     size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
     if plan.candidate:
-        told = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
+        sentence = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
     else:
-        told = (
+        sentence = (
             f"With {_now_text(plan)}, two methods that both spread as {name_text(plan.baseline)} does could be told "
             f"apart from a true difference of {size} on ({chance})"
         )
@@ -134,8 +135,8 @@ def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
         around = with_unit(
             between(plan.now_interval.low, plan.now_interval.high, _finer(plan.now, places)), _unit(plan)
         )
-        told += f"; the SD is known from few runs, and for the ends of its {level} interval that is {around}"
-    return (f"{told}.", *_margin_sentences(plan), *_doubling(plan, places))
+        sentence += f"; the SD is known from few runs, and for the ends of its {level} interval that is {around}"
+    return (f"{sentence}.", *_margin_sentences(plan), *_doubling(plan, places))
 
 
 def _margin_sentences(plan: Planning) -> tuple[str, ...]:
@@ -144,7 +145,9 @@ def _margin_sentences(plan: Planning) -> tuple[str, ...]:
         return (f"No margin was given: --margin X, the smallest difference{unit} that matters, tells what it takes.",)
     margin, around = with_unit(number(plan.margin, None), _unit(plan)), ""
     if isinstance(plan.runs_for_margin_range, tuple):
-        low, high = (it.reason if isinstance(it, Unavailable) else str(it) for it in plan.runs_for_margin_range)
+        low, high = (
+            n_runs.reason if isinstance(n_runs, Unavailable) else str(n_runs) for n_runs in plan.runs_for_margin_range
+        )
         around = f" ({low} … {high} for the ends of the interval of the SD)"
     return (
         (
@@ -190,13 +193,13 @@ def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
 
 def _note(n: int, plan: Planning) -> str:
     least = PAIRED_RUNS if plan.is_paired else VERDICT_RUNS
-    told = [
+    sentences = [
         "on record" if set(plan.n_now) == {n} else "",
         "see a difference of the margin" if plan.runs_for_margin == n else "",
         "show equivalence within the margin" if plan.runs_for_equivalence == n else "",
         f"no verdict below {least}" if n < least else "",
     ]
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, sentences))
 
 
 def _series(plan: Planning, index: int, findings: Findings) -> int:
@@ -204,7 +207,7 @@ def _series(plan: Planning, index: int, findings: Findings) -> int:
     if plan.candidate:
         judged = [place for place, pair in enumerate(findings.pairs, start=1) if pair.headline is not None]
         return (judged[index:] or [1])[0]
-    variants = [it.experiment.variant for it in findings.experiments]
+    variants = [item.experiment.variant for item in findings.experiments]
     return variants.index(plan.baseline) if plan.baseline in variants else 0
 
 
@@ -216,12 +219,12 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
     last = _reach(plan)
     points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)
     margin = None if plan.margin is None else with_unit(number(plan.margin, None), _unit(plan))
-    told = "; ".join(f"{n} {first}: {_size(value, plan, places)}" for n, value in points)
+    text = "; ".join(f"{n} {first}: {_size(value, plan, places)}" for n, value in points)
     return PlanningPlot(
         key=f"planning-{index}",
         title=f"Detectable difference of {name} against the number of {first}",
         description=(
-            f"Smallest true difference seen with {_power(plan)} power, by the spread of {label}: {told}. "
+            f"Smallest true difference seen with {_power(plan)} power, by the spread of {label}: {text}. "
             f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),
@@ -243,21 +246,21 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
 
 
 def _caption(plan: Planning) -> str:
-    told = "Each point was computed"
+    caption = "Each point was computed"
     if any(row.low is not None and row.high is not None for row in plan.rows):
-        told += f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD"
-    return f"{told}."
+        caption += f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD"
+    return f"{caption}."
 
 
 def _reach(plan: Planning) -> int:
     """The last number of runs that the figure shows: one in the thousands is told in the table."""
     wanted = [plan.runs_for_margin, plan.runs_for_equivalence]
     base = max(50, 2 * max(plan.n_now))
-    return max([base, *(it for it in wanted if isinstance(it, int) and it <= 10 * base)])
+    return max([base, *(n_runs for n_runs in wanted if isinstance(n_runs, int) and n_runs <= 10 * base)])
 
 
 def _footnotes(findings: Findings) -> tuple[str, ...]:
-    plan = next(it for it in findings.planning if it.rows)
+    plan = next(plan for plan in findings.planning if plan.rows)
     level = confidence_text(plan.confidence)
     test = "paired t and sign flips" if plan.is_paired else "Welch's t with equal SDs on both sides and permutation"
     sentences = [
@@ -276,6 +279,6 @@ def _footnotes(findings: Findings) -> tuple[str, ...]:
             f"For one comparison each: {len(findings.pairs)} candidates share the error, which takes more runs "
             f"(deviate plan --candidates {len(findings.pairs)})."
         )
-    if findings.pairs and any(it.experiment.looks for it in findings.experiments):
+    if findings.pairs and any(item.experiment.looks for item in findings.experiments):
         sentences.append("For one test at the end: declared looks take somewhat more runs (deviate plan --looks).")
     return tuple(sentences)

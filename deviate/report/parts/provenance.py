@@ -35,11 +35,11 @@ def outcome_counts(experiment: Experiment) -> str:
 def circumstances(experiment: Experiment) -> tuple[str, ...]:
     """What bears on every figure: runs that no plan foresaw, and limited threads."""
     n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks
-    told = [
+    parts = [
         counted(n_looks, "unplanned look") if n_looks else "",
         f"each run limited to {counted(n_threads, 'thread')}" if n_threads else "",
     ]
-    return tuple(filter(None, told))
+    return tuple(filter(None, parts))
 
 
 def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
@@ -52,8 +52,8 @@ def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
         for run in experiment.runs:
             for text in run.warnings:
                 of_runs.setdefault(clean(text), []).append(run.replicate)
-        for text, found in of_runs.items():
-            by_text.setdefault(text, []).append(f"{label}, {replicates(tuple(found))}")
+        for text, runs in of_runs.items():
+            by_text.setdefault(text, []).append(f"{label}, {replicates(tuple(runs))}")
     return tuple(f"{'; '.join(places)}: {text}" for text, places in by_text.items())
 
 
@@ -128,12 +128,12 @@ def _fact(label: str, text: str) -> Fact:
 def _decided(experiment: Experiment) -> tuple[str, ...]:
     """By what the number of runs was decided, where it was not simply given."""
     looks = ", ".join(map(str, experiment.looks))
-    told = [
+    sentences = [
         f"decided by precision: {clean(experiment.precision)}" if experiment.precision else "",
         f"looks declared at {looks} runs, {experiment.spending} spending" if looks else "",
         counted(experiment.n_unplanned_looks, "unplanned look") if experiment.n_unplanned_looks else "",
     ]
-    return tuple(filter(None, told))
+    return tuple(filter(None, sentences))
 
 
 def _threads(experiment: Experiment) -> str:
@@ -170,13 +170,15 @@ def _environment(experiment: Experiment, label: str) -> Table | Absent:
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
     rows: list[Row] = []
     for name in names:
-        found: dict[str, list[int]] = {}
+        runs_of_value: dict[str, list[int]] = {}
         for run in experiment.runs:
             if name in run.environment:
-                found.setdefault(clean(run.environment[name]), []).append(run.replicate)
-        differs = len(found) > 1
-        told = "; ".join(f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in found.items())
-        rows.append(Row(clean(name), (cell(told),), is_marked=differs))
+                runs_of_value.setdefault(clean(run.environment[name]), []).append(run.replicate)
+        differs = len(runs_of_value) > 1
+        text = "; ".join(
+            f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in runs_of_value.items()
+        )
+        rows.append(Row(clean(name), (cell(text),), is_marked=differs))
     if not rows:
         return Absent("The runs recorded no versions.")
     caption, columns = f"{label}: environment of the runs", ("What", "Value")

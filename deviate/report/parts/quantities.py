@@ -58,15 +58,19 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
     """
     rows = []
     for quantity in _all_quantities():
-        made = [None if comparison is None else quantity.cell(comparison) for comparison in comparisons]
-        asked = [(it, cell) for it, cell in zip(comparisons, made, strict=True) if it is not None and cell]
-        if not asked:
+        quantity_cells = [None if comparison is None else quantity.cell(comparison) for comparison in comparisons]
+        reported = [
+            (comparison, cell)
+            for comparison, cell in zip(comparisons, quantity_cells, strict=True)
+            if comparison is not None and cell
+        ]
+        if not reported:
             continue
-        figures = [it for it, cell in asked if not isinstance(cell, Absent)] or [asked[0][0]]
-        methods = " or ".join(dict.fromkeys(quantity.method(it) for it in figures))
+        figures = [comparison for comparison, cell in reported if not isinstance(cell, Absent)] or [reported[0][0]]
+        methods = " or ".join(dict.fromkeys(quantity.method(comparison) for comparison in figures))
         cells = (
             cell or Absent(reason if comparison is None else NOT_ASKED.reason)
-            for comparison, cell, reason in zip(comparisons, made, absent, strict=True)
+            for comparison, cell, reason in zip(comparisons, quantity_cells, absent, strict=True)
         )
         rows.append(Row(quantity.label, tuple(cells), method=methods, group=quantity.group))
     return tuple(rows)
@@ -108,7 +112,12 @@ _QUANTITIES = (
     ),
     _Quantity("Difference", "Welch's interval", method_of("welch_interval"), interval_of("welch_interval")),
     _Quantity("Difference", "Welch's t-test", said("unequal variances"), test_of("welch", "t")),
-    _Quantity("Difference", "p, adjusted", said("Holm over the family"), lambda it: p_value_cell(it.p_adjusted)),
+    _Quantity(
+        "Difference",
+        "p, adjusted",
+        said("Holm over the family"),
+        lambda comparison: p_value_cell(comparison.p_adjusted),
+    ),
     _Quantity("Difference", "Student's t-test", said("equal variances assumed"), test_of("student", "t")),
     _Quantity(
         "Difference", "Permutation test", said("of Welch's t, runs exchanged between the sides"), permutation_cell

@@ -132,41 +132,41 @@ def detectable_cell(comparison: Comparison) -> Made:
 
 def detectable_method(comparison: Comparison) -> str:
     around = comparison.detectable_interval
-    known = (
+    text = (
         f"; in brackets for the ends of the {confidence_text(around.confidence)} CI of the SD"
         if isinstance(around, Interval)
         else ""
     )
-    return f"smallest difference seen with 80% power{known}"
+    return f"smallest difference seen with 80% power{text}"
 
 
 def equivalence_cell(comparison: Comparison) -> Made:
-    found = comparison.equivalence
-    if isinstance(found, Unavailable):
-        return None if found == NOT_ASKED else Absent(found.reason)
-    sides = " and ".join(p_cell(test.p_value) for test in (found.above, found.below))
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
+        return None if equivalence == NOT_ASKED else Absent(equivalence.reason)
+    sides = " and ".join(p_cell(test.p_value) for test in (equivalence.above, equivalence.below))
     return cell(f"{equivalence_texts(comparison)[0]}; one-sided {sides}")
 
 
 def equivalence_interval_cell(comparison: Comparison) -> Made:
-    found = comparison.equivalence
-    if isinstance(found, Unavailable):
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
         return None
-    return interval_cell(found.interval, places_of_difference(comparison))
+    return interval_cell(equivalence.interval, places_of_difference(comparison))
 
 
 def equivalence_method(comparison: Comparison) -> str:
-    found = comparison.equivalence
-    return level_and_method(found.interval) if isinstance(found, Equivalence) else "no interval"
+    equivalence = comparison.equivalence
+    return level_and_method(equivalence.interval) if isinstance(equivalence, Equivalence) else "no interval"
 
 
 def not_worse_cell(comparison: Comparison) -> Made:
-    found = comparison.equivalence
-    if isinstance(found, Unavailable):
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
         return None
-    if found.is_not_worse is None:
+    if equivalence.is_not_worse is None:
         return Absent("the metric has no direction")
-    return cell(equivalence_texts(comparison)[1] if found.is_not_worse else "not shown")
+    return cell(equivalence_texts(comparison)[1] if equivalence.is_not_worse else "not shown")
 
 
 def spread_verdict_cell(comparison: Comparison) -> Made:

@@ -22,21 +22,21 @@ def seed_set(seeds: dict[str, int]) -> str:
 def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
     """Seeding calls of the script: what each asked for and what became of it."""
     values: dict[tuple[str, str, str], dict[str, None]] = {}
-    found: dict[tuple[str, str, str], set[int]] = {}
+    calls: dict[tuple[str, str, str], set[int]] = {}
     for run in experiment.runs:
         for event in run.seed_events:
             key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
             values.setdefault(key, {})[clean(event.value)] = None
-            found.setdefault(key, set()).add(run.replicate)
+            calls.setdefault(key, set()).add(run.replicate)
     rows = tuple(
         _row(
             call,
             place,
-            next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
+            next(iter(seeds)) if len(seeds) == 1 else f"{len(seeds)} different values",
             action,
-            _seen_in(found[call, place, action], experiment),
+            _seen_in(calls[call, place, action], experiment),
         )
-        for (call, place, action), asked in values.items()
+        for (call, place, action), seeds in values.items()
     )
     columns = ("Call", "Place", "Asked for", "Action", "Seen in")
     caption = f"{label}: seeding calls of the script itself"
@@ -47,13 +47,19 @@ def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
 
 def controls(experiment: Experiment, label: str) -> Table | Absent:
     """Factors that were set, and calls of the script that were overridden, each once."""
-    found: dict[tuple[str, str, str, str, str], set[int]] = {}
+    actions: dict[tuple[str, str, str, str, str], set[int]] = {}
     for run in experiment.runs:
-        for it in run.control_events:
-            place = f"{it.file}:{it.line}" if it.file else "the guest"
-            key = (clean(it.factor), clean(it.call), clean(it.value), clean(place), it.action)
-            found.setdefault(key, set()).add(run.replicate)
-    rows = tuple(_row(*key, _seen_in(runs, experiment)) for key, runs in found.items())
+        for control_event in run.control_events:
+            place = f"{control_event.file}:{control_event.line}" if control_event.file else "the guest"
+            key = (
+                clean(control_event.factor),
+                clean(control_event.call),
+                clean(control_event.value),
+                clean(place),
+                control_event.action,
+            )
+            actions.setdefault(key, set()).add(run.replicate)
+    rows = tuple(_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items())
     columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
     caption = f"{label}: factors that were set, and calls of the script that were overridden"
     return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or Absent(
@@ -68,7 +74,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
         for library, streams in run.draws.items():
             drawn.setdefault(clean(library), {}).update(dict.fromkeys(map(clean, streams)))
     draws = [f"{library}: {', '.join(streams) or 'nothing'}" for library, streams in drawn.items()]
-    told = [
+    sentences = [
         ("Varied", ", ".join(map(clean, experiment.varied)) or ("nothing" if experiment.held else "")),
         ("Held", ", ".join(map(clean, experiment.held))),
         ("Controls", _levels(experiment)),
@@ -79,7 +85,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
         ("Beyond control", _per_run((run, run.uncontrolled) for run in experiment.runs)),
         ("Used without a deterministic version", _per_run((run, run.operations) for run in experiment.runs)),
     )
-    return told + [(label, text) for label, text in escaped if text]
+    return sentences + [(label, text) for label, text in escaped if text]
 
 
 def flips(experiment: Experiment, label: str) -> Table | None:
@@ -106,11 +112,14 @@ def hashes(experiment: Experiment, label: str) -> Table | Absent:
     rows = tuple(
         _row(
             str(run.replicate),
-            " · ".join(f"{clean(it.framework)} {clean(it.moment)} {_short(it.digest)}" for it in run.weights)
+            " · ".join(
+                f"{clean(weight.framework)} {clean(weight.moment)} {_short(weight.digest)}" for weight in run.weights
+            )
             or "not reached",
             " · ".join(
-                f"{clean(it.framework)} {_short(it.digest)}, {counted(it.n_examples, 'example')}"
-                for it in run.evaluation
+                f"{clean(evaluation.framework)} {_short(evaluation.digest)}, "
+                f"{counted(evaluation.n_examples, 'example')}"
+                for evaluation in run.evaluation
             )
             or "not seen",
         )
@@ -149,12 +158,12 @@ def _levels(experiment: Experiment) -> str:
     return " · ".join(parts)
 
 
-def _per_run(told: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
-    found: dict[str, list[int]] = {}
-    for run, phrases in told:
+def _per_run(facts_of_runs: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
+    replicates_of_fact: dict[str, list[int]] = {}
+    for run, phrases in facts_of_runs:
         for phrase in dict.fromkeys(phrases):
-            found.setdefault(clean(phrase), []).append(run.replicate)
-    return "; ".join(f"{phrase} ({replicates(tuple(runs))})" for phrase, runs in found.items())
+            replicates_of_fact.setdefault(clean(phrase), []).append(run.replicate)
+    return "; ".join(f"{phrase} ({replicates(tuple(runs))})" for phrase, runs in replicates_of_fact.items())
 
 
 def _short(digest: str) -> str:

@@ -25,9 +25,9 @@ def varies_words(row: NoiseRow) -> str:
     for name, members in NAMED_TOGETHER.items():
         if set(members) <= set(rest):
             words.append(name)
-            rest = [it for it in rest if it not in members]
-    told = ", ".join((*words, *map(clean, rest)))
-    return f"{told} (no noise)" if row.kind == "configuration" else told
+            rest = [word for word in rest if word not in members]
+    text = ", ".join((*words, *map(clean, rest)))
+    return f"{text} (no noise)" if row.kind == "configuration" else text
 
 
 def _places(row: NoiseRow) -> int | None:
@@ -66,16 +66,16 @@ def _bracketed(estimate: Estimate, interval: Interval | Unavailable, written: Ca
 
 def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
     """Why rows with spread have no ratio, or no share, where their notes do not say it; each reason once."""
-    found: dict[str, list[str]] = {}
+    labels_of_reason: dict[str, list[str]] = {}
     for row in rows:
         if isinstance(row.sd, Unavailable) or row.sd == 0:
             continue
         for entry, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
             if isinstance(entry, Absent):
                 if entry.reason != "reference" and entry.reason not in row.note:
-                    found.setdefault(f"no {name}, {entry.reason}", []).append(name_text(row.variant))
+                    labels_of_reason.setdefault(f"no {name}, {entry.reason}", []).append(name_text(row.variant))
                 break
-    return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in found.items())
+    return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in labels_of_reason.items())
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
@@ -83,14 +83,15 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
     if not any(row.sd for row in rows):
         return None
     name, unit = name_text(table.metric.name), unit_of(table.metric)
-    told = "; ".join(
-        f"{row.label} {row.remark or _sd_told(it)}, {row.note}" for row, it in zip(rows, table.rows, strict=True)
+    text = "; ".join(
+        f"{row.label} {row.remark or _sd_told(table_row)}, {row.note}"
+        for row, table_row in zip(rows, table.rows, strict=True)
     )
     reference = next((row.sd for row in rows if row.label == name_text(table.reference or "")), None)
     return ForestPlot(
         key=f"n{index}f",
         title=f"{name}: spread per variant",
-        description=f"SD of {name} over runs of each variant with its interval: {told}",
+        description=f"SD of {name} over runs of each variant with its interval: {text}",
         caption=_caption(table.reference if reference else None),
         axis=with_unit(f"SD of {name}", f"({unit})" if unit else ""),
         reference=reference or None,
@@ -99,11 +100,11 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
 
 
 def _caption(reference: str | None) -> str:
-    told = (
+    text = (
         "SD over runs of each variant with its interval; each faint point below is how far one run is from the mean of "
         "its variant."
     )
-    return f"{told} Dotted: the SD of {name_text(reference)}." if reference else told
+    return f"{text} Dotted: the SD of {name_text(reference)}." if reference else text
 
 
 def _forest_row(row: NoiseRow) -> ForestRow:

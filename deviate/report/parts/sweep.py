@@ -64,34 +64,36 @@ def _section(sweep: SweepFindings) -> Section:
         return Section("measures", heading, (Absent(sweep.why_no_metric or "no value has a run on record"),))
     several = len({row.variant for row in sweep.rows}) > 1
     quantities = list(_quantities(sweep))
-    columns = (sweep.argument, "n", *itertools.chain.from_iterable(it.heads for it in quantities))
+    columns = (sweep.argument, "n", *itertools.chain.from_iterable(quantity.heads for quantity in quantities))
     rows = tuple(
         Row(
             name_text(row.value) + (f" · {name_text(row.variant)}" if several else ""),
             (
                 cell(Number(row.n, 0), "/", Number(row.n_runs, 0)),
-                *itertools.chain.from_iterable(it.cells(row) for it in quantities),
+                *itertools.chain.from_iterable(quantity.cells(row) for quantity in quantities),
             ),
             note=_why_no_intervals(row),
         )
         for row in sweep.rows
     )
     table = Table(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
-    plots = [(it, _plot(sweep, it)) for it in quantities]
-    figures = tuple(Figure(plot, it.caption) for it, plot in plots if plot is not None)
+    plots = [(quantity, _plot(sweep, quantity)) for quantity in quantities]
+    figures = tuple(Figure(plot, quantity.caption) for quantity, plot in plots if plot is not None)
     return Section("measures", heading, (*figures, table))
 
 
 def _why_no_intervals(row: SweepRow) -> str:
     """Of the SD and of captured measures, each reason once."""
-    named = [("the SD", row.sd_interval)]
-    named += [(_label(it.set_name, it.measure.name), it.measure.interval) for it in row.measures]
+    intervals = [("the SD", row.sd_interval)]
+    intervals += [
+        (_label(measure.set_name, measure.measure.name), measure.measure.interval) for measure in row.measures
+    ]
     whose: dict[str, list[str]] = {}
-    for name, interval in named:
+    for name, interval in intervals:
         if isinstance(interval, Unavailable):
             whose.setdefault(interval.reason, []).append(name)
-    told = (f"{' and '.join(names)}: {reason}" for reason, names in whose.items())
-    return f"no interval of {'; of '.join(told)}" if whose else ""
+    texts = (f"{' and '.join(names)}: {reason}" for reason, names in whose.items())
+    return f"no interval of {'; of '.join(texts)}" if whose else ""
 
 
 def _label(set_name: str, name: str) -> str:
@@ -121,7 +123,7 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
         lambda row: _interval_figures(row.sd, row.sd_interval, 1.0),
         ("SD", f"SD, {level} CI"),
     )
-    measured = dict.fromkeys((it.set_name, it.measure.name) for row in sweep.rows for it in row.measures)
+    measured = dict.fromkeys((measure.set_name, measure.measure.name) for row in sweep.rows for measure in row.measures)
     for set_name, name in measured:
         yield _measure(set_name, name, level)
 
@@ -134,9 +136,9 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
     key = f"{name}-{set_name}" if set_name else name
 
     def of(row: SweepRow) -> tuple[Estimate, Interval | Unavailable]:
-        there = [it for it in row.measures if (it.set_name, it.measure.name) == (set_name, name)]
+        matches = [measure for measure in row.measures if (measure.set_name, measure.measure.name) == (set_name, name)]
         missing = Unavailable("not captured")
-        return (there[0].measure.value, there[0].measure.interval) if there else (missing, missing)
+        return (matches[0].measure.value, matches[0].measure.interval) if matches else (missing, missing)
 
     return _Quantity(
         "".join(sign if sign.isalnum() else "-" for sign in key),
@@ -150,34 +152,36 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
     )
 
 
-def _plot(sweep: SweepFindings, it: _Quantity) -> SweepPlot | None:
+def _plot(sweep: SweepFindings, quantity: _Quantity) -> SweepPlot | None:
     """None where no value has the quantity."""
     variants = list(dict.fromkeys(row.variant for row in sweep.rows))
     lines = tuple(
         SweepLine(
-            index, name_text(variant), tuple(_point(sweep, row, it) for row in sweep.rows if row.variant == variant)
+            index,
+            name_text(variant),
+            tuple(_point(sweep, row, quantity) for row in sweep.rows if row.variant == variant),
         )
         for index, variant in enumerate(variants)
     )
-    told = [(line.label, point) for line in lines for point in line.points if point.estimate is not None]
-    if not told:
+    points = [(line.label, point) for line in lines for point in line.points if point.estimate is not None]
+    if not points:
         return None
-    described = "; ".join(f"{point.label}, {label}: {number(point.estimate or 0.0, None)}" for label, point in told)
+    described = "; ".join(f"{point.label}, {label}: {number(point.estimate or 0.0, None)}" for label, point in points)
     return SweepPlot(
-        key=f"sweep-{it.key}",
-        title=it.title,
+        key=f"sweep-{quantity.key}",
+        title=quantity.title,
         description=f"{described}.",
-        axis=it.axis,
+        axis=quantity.axis,
         argument=f"{name_text(sweep.argument)}{SCALES[sweep.scale]}",
         scale=sweep.scale,
-        from_zero=it.from_zero,
+        from_zero=quantity.from_zero,
         lines=lines,
     )
 
 
-def _point(sweep: SweepFindings, row: SweepRow, it: _Quantity) -> SweepPoint:
+def _point(sweep: SweepFindings, row: SweepRow, quantity: _Quantity) -> SweepPoint:
     at = float(sweep.values.index(row.value)) if sweep.scale == "names" else float(row.value)
-    estimate, low, high, raw = it.drawn(row)
+    estimate, low, high, raw = quantity.drawn(row)
     return SweepPoint(at, name_text(row.value), estimate, low, high, raw)
 
 
@@ -233,9 +237,9 @@ def _paste(sweep: SweepFindings) -> Iterator[str]:
         for row in sweep.rows:
             if row.variant == variant:
                 churn = [
-                    f", churn on {name_text(it.set_name)} {percentage(it.measure.value)}"
-                    for it in row.measures
-                    if it.set_name and not isinstance(it.measure.value, Unavailable)
+                    f", churn on {name_text(measure.set_name)} {percentage(measure.measure.value)}"
+                    for measure in row.measures
+                    if measure.set_name and not isinstance(measure.measure.value, Unavailable)
                 ]
                 parts.append(
                     f"{name_text(row.value)}: {_mean_cell(row, sweep.unit).text} (n = {row.n}{''.join(churn)})"
@@ -275,8 +279,14 @@ def _csv(sweep: SweepFindings) -> Iterator[tuple[str | float, ...]]:
             yield *head, sweep.metric, "", place, score, "", ""
         yield *head, "mean", "", "", *_plain(row.mean, row.mean_interval)
         yield *head, "sd", "", "", *_plain(row.sd, row.sd_interval)
-        for it in row.measures:
-            yield *head, it.measure.name, it.set_name, "", *_plain(it.measure.value, it.measure.interval)
+        for measure in row.measures:
+            yield (
+                *head,
+                measure.measure.name,
+                measure.set_name,
+                "",
+                *_plain(measure.measure.value, measure.measure.interval),
+            )
 
 
 def _plain(value: Estimate, interval: Interval | Unavailable) -> Sequence[str | float]:

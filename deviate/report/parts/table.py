@@ -63,7 +63,7 @@ def _compared(
     if layout == "wide":
         rows = [_wide_row(findings, labels, row, notes) for row in described_rows]
         return ("metric", *labels, f"difference {interval}", "adj. p", "verdict"), (), rows
-    rows = [it for row in described_rows for it in _long_rows(findings, labels, row, notes, layout)]
+    rows = [long_row for row in described_rows for long_row in _long_rows(findings, labels, row, notes, layout)]
     start = ("experiment", "n", "mean ± SD")
     if layout == "long":
         return (*start, f"difference {interval}", "adj. p", "verdict"), (), rows
@@ -76,8 +76,8 @@ def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, note
     comparisons = _comparisons(findings, row)
     best = best_of(findings, comparisons)
     means = [
-        mean_with_n(it, label, notes, is_best=best == index)
-        for index, (it, label) in enumerate(zip(row, labels, strict=True))
+        mean_with_n(description, label, notes, is_best=best == index)
+        for index, (description, label) in enumerate(zip(row, labels, strict=True))
     ]
     cells = compared(comparisons[0], notes)
     return Row(
@@ -93,12 +93,12 @@ def _long_rows(
     best = best_of(findings, comparisons)
     width = 6 if layout == "split" else 5
     yield Row(_metric_label(row, comparisons), (EMPTY,) * width, is_heading=True)
-    for index, (it, label) in enumerate(zip(row, labels, strict=True)):
-        if it is None:
+    for index, (description, label) in enumerate(zip(row, labels, strict=True)):
+        if description is None:
             missing = absent(f"not reported by {label}", notes)
             start: tuple[Entry, ...] = (missing, missing)
         else:
-            start = (n_cell(it, notes), mean_of(it, notes, is_best=best == index))
+            start = (n_cell(description, notes), mean_of(description, notes, is_best=best == index))
         if index == 0:
             yield Row(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
             continue
@@ -131,10 +131,10 @@ def _described(
         is_stacked = layout == "stacked"
         if has_variants:
             rows.append(Row(name, (EMPTY,) * (4 if is_stacked else 6), is_heading=True))
-        for it, label in zip(row, labels, strict=True):
-            if it is None:
+        for description, label in zip(row, labels, strict=True):
+            if description is None:
                 continue
-            cells = described(it, notes)
+            cells = described(description, notes)
             title, begins = (label, False) if has_variants else (name, True)
             if is_stacked:
                 rows.append(Row(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins=begins))
@@ -149,7 +149,9 @@ def _described(
 
 
 def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -> str:
-    first = next(it for it in row if it is not None)
-    name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
+    first = next(description for description in row if description is not None)
+    name = next(
+        (metric_name(comparison) for comparison in comparisons if comparison is not None), clean(first.metric.name)
+    )
     unit = short(unit_of(first.metric))
     return with_unit(short(name), f"({unit})" if unit else "")

@@ -131,10 +131,10 @@ def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]
     if isinstance(difference, Unavailable):
         return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note)), EMPTY
     places = places_of_difference(comparison)
-    shown = cell(Number(difference, places, "signed"))
+    entry = cell(Number(difference, places, "signed"))
     if isinstance(interval, Unavailable):
-        return replace(shown, marks=notes.numbers(interval.reason, comparison.note)), EMPTY
-    return shown, _bracket(interval, places, notes.numbers(interval.note, comparison.note))
+        return replace(entry, marks=notes.numbers(interval.reason, comparison.note)), EMPTY
+    return entry, _bracket(interval, places, notes.numbers(interval.note, comparison.note))
 
 
 def _marked(entry: Entry, notes: Footnotes, note: str = "") -> Entry:

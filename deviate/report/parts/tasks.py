@@ -18,7 +18,7 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     if tasks is None:
         return None
     level = confidence_text(findings.confidence)
-    names = [it.name for it in tasks.aggregated]
+    names = [aggregate.name for aggregate in tasks.aggregated]
     columns = (
         "Experiment",
         f"IQM [{level} CI]",
@@ -32,7 +32,7 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     if tasks.aggregated:
         ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
         blocks += [
-            Table("Experiments over all tasks", columns, tuple(_row(it) for it in tasks.aggregated)),
+            Table("Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)),
             Figure(ranks, ranks.caption)
             if ranks
             else Absent(f"No diagram of ranks: {_reason(tasks.critical_difference)}."),
@@ -43,7 +43,9 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     else:
         blocks.append(Absent(_no_aggregates(tasks)))
     if tasks.posthoc:
-        p_values = ["" if isinstance(it.p_adjusted, Unavailable) else p_text(it.p_adjusted) for it in tasks.posthoc]
+        p_values = [
+            "" if isinstance(pair.p_adjusted, Unavailable) else p_text(pair.p_adjusted) for pair in tasks.posthoc
+        ]
         blocks.append(pair_matrix("All pairs by mean rank, p of Nemenyi", names, tasks.posthoc, p_values))
     notes = _footnotes(tasks) if tasks.aggregated else ()
     return Section("tasks", "Several tasks", (*blocks, Items(notes, "footnotes")))
@@ -51,8 +53,10 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
 
 def task_sentence(tasks: TaskFindings, level: str) -> str:
     """To paste."""
-    told = _aggregates(tasks, level)
-    return f"{told}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else told
+    sentence = _aggregates(tasks, level)
+    return (
+        f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else sentence
+    )
 
 
 def task_lines(tasks: TaskFindings, level: str) -> tuple[str, ...]:
@@ -67,7 +71,10 @@ def _no_aggregates(tasks: TaskFindings) -> str:
 def _aggregates(tasks: TaskFindings, level: str) -> str:
     scaled = ", each scaled to 0 … 1" if tasks.is_scaled else ""
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
-    iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
+    iqms = "; ".join(
+        f"{name_text(aggregate.name)} {_with_interval(aggregate.iqm, aggregate.iqm_interval).text}"
+        for aggregate in tasks.aggregated
+    )
     return (
         f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {_no_aggregates(tasks)}"
     )
@@ -79,9 +86,9 @@ def _ranked(tasks: TaskFindings) -> str:
 
 
 def _facts(tasks: TaskFindings) -> tuple[Fact, ...]:
-    named = cell(", ".join(map(name_text, tasks.tasks))) if tasks.tasks else Absent("none")
+    tasks_entry = cell(", ".join(map(name_text, tasks.tasks))) if tasks.tasks else Absent("none")
     return (
-        Fact("Tasks", named),
+        Fact("Tasks", tasks_entry),
         Fact("Runs per task", cell(_runs_text(tasks))),
         Fact("Normalisation", cell(clean(tasks.normalisation))),
         Fact("Friedman test of mean ranks", test_cell(tasks.friedman, "chi-square")),
@@ -90,16 +97,16 @@ def _facts(tasks: TaskFindings) -> tuple[Fact, ...]:
     )
 
 
-def _row(it: Aggregated) -> Row:
+def _row(aggregate: Aggregated) -> Row:
     return Row(
-        name_text(it.name),
+        name_text(aggregate.name),
         (
-            _with_interval(it.iqm, it.iqm_interval),
-            _with_interval(it.mean, it.mean_interval),
-            _with_interval(it.median, it.median_interval),
-            _with_interval(it.gap, it.gap_interval),
-            _with_interval(it.improvement, it.improvement_interval, places=2),
-            cell_of(it.rank, factor),
+            _with_interval(aggregate.iqm, aggregate.iqm_interval),
+            _with_interval(aggregate.mean, aggregate.mean_interval),
+            _with_interval(aggregate.median, aggregate.median_interval),
+            _with_interval(aggregate.gap, aggregate.gap_interval),
+            _with_interval(aggregate.improvement, aggregate.improvement_interval, places=2),
+            cell_of(aggregate.rank, factor),
         ),
     )
 
@@ -108,8 +115,8 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
     if isinstance(interval, Unavailable):
-        shown = Number(estimate, 4 if places is None else places)
-        return cell(shown, f" (no interval: {interval.reason})", value=estimate)
+        number = Number(estimate, 4 if places is None else places)
+        return cell(number, f" (no interval: {interval.reason})", value=estimate)
     places = decimals((interval.high - interval.low) / 4) if places is None else places
     return cell(Number(estimate, places), " [", *noted_ends(interval, places), "]", value=estimate)
 
@@ -120,16 +127,20 @@ def _reason(estimate: Estimate) -> str:
 
 def _runs_text(tasks: TaskFindings) -> str:
     """Runs of each experiment; one number where all tasks have as many."""
-    shown = []
-    names = [name_text(it.name) for it in tasks.aggregated] or [str(index + 1) for index in range(len(tasks.n))]
+    texts = []
+    names = [name_text(aggregate.name) for aggregate in tasks.aggregated] or [
+        str(index + 1) for index in range(len(tasks.n))
+    ]
     for name, runs in zip(names, tasks.n, strict=False):
-        shown.append(f"{name} {runs[0]}" if len(set(runs)) == 1 else f"{name} {', '.join(map(str, runs))}")
-    return "; ".join(shown) or "none"
+        texts.append(f"{name} {runs[0]}" if len(set(runs)) == 1 else f"{name} {', '.join(map(str, runs))}")
+    return "; ".join(texts) or "none"
 
 
 def _rank_line(tasks: TaskFindings, ranked: str) -> str:
     ranks = [
-        f"{name_text(it.name)} {ratio(it.rank)}" for it in tasks.aggregated if not isinstance(it.rank, Unavailable)
+        f"{name_text(aggregate.name)} {ratio(aggregate.rank)}"
+        for aggregate in tasks.aggregated
+        if not isinstance(aggregate.rank, Unavailable)
     ]
     difference = tasks.critical_difference
     apart = "" if isinstance(difference, Unavailable) else f", critical difference {ratio(difference)}"
@@ -137,17 +148,19 @@ def _rank_line(tasks: TaskFindings, ranked: str) -> str:
 
 
 def _rank_plot(tasks: TaskFindings, level: str) -> RankPlot | None:
-    ranks = {it.name: it.rank for it in tasks.aggregated if not isinstance(it.rank, Unavailable)}
+    ranks = {
+        aggregate.name: aggregate.rank for aggregate in tasks.aggregated if not isinstance(aggregate.rank, Unavailable)
+    }
     difference = tasks.critical_difference
     if isinstance(difference, Unavailable) or len(ranks) < 2:
         return None
-    ordered = sorted(ranks.items(), key=lambda it: it[1])
-    told = ", ".join(f"{name_text(name)} {ratio(rank)}" for name, rank in ordered)
+    ordered = sorted(ranks.items(), key=lambda pair: pair[1])
+    text = ", ".join(f"{name_text(name)} {ratio(rank)}" for name, rank in ordered)
     groups = "; ".join(", ".join(map(name_text, group)) for group in tasks.cliques)
     return RankPlot(
         key="task-ranks",
         title="Mean ranks over tasks",
-        description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {told}. Critical difference "
+        description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {text}. Critical difference "
         f"{ratio(difference)} (Nemenyi, {level}). Not told apart: {groups or 'none'}.",
         caption="Mean rank of each experiment over the tasks. A bar joins experiments whose ranks are less apart than "
         "the critical difference.",
@@ -164,17 +177,17 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         return None
     order = [*labels]
     lines = []
-    for position, (it, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
-        label = name_text(it.name)
+    for position, (aggregate, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
+        label = name_text(aggregate.name)
         index = order.index(label) if label in order else position
-        lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, it.profile, it.profile_band))
-    told = "; ".join(f"{line.label}, {line.note}" for line in lines)
+        lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, aggregate.profile, aggregate.profile_band))
+    text = "; ".join(f"{line.label}, {line.note}" for line in lines)
     has_band = any(line.band for line in lines)
     band = f"with its pointwise {level} band" if has_band else "without bands, for which there are too few runs"
     return ProfilePlot(
         key="task-profiles",
         title="Performance profiles",
-        description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {told}.",
+        description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {text}.",
         caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
         axis="normalised score" if tasks.is_scaled else "score",
         thresholds=tasks.thresholds,
@@ -183,7 +196,9 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
 
 
 def _footnotes(tasks: TaskFindings) -> tuple[str, ...]:
-    interval = next((it.iqm_interval for it in tasks.aggregated if isinstance(it.iqm_interval, Interval)), None)
+    interval = next(
+        (aggregate.iqm_interval for aggregate in tasks.aggregated if isinstance(aggregate.iqm_interval, Interval)), None
+    )
     aggregates = (
         "IQM: mean of the middle half of all scores of all tasks. Mean and median: over tasks, of the mean over runs. "
         f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average. P(better than "

@@ -14,7 +14,7 @@ def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int
     """
     if not comparisons or None in comparisons:
         return None
-    words = [it.verdict.word for it in comparisons if it is not None]
+    words = [comparison.verdict.word for comparison in comparisons if comparison is not None]
     if all(word == "worse" for word in words):
         return 0
     better = [index for index, word in enumerate(words) if word == "better"]
@@ -30,11 +30,11 @@ def _is_better(findings: Findings, comparisons: Sequence[Comparison | None], one
     first, second = comparisons[one], comparisons[other]
     if first is None or second is None or min(first.candidate.n, second.candidate.n) < VERDICT_RUNS:
         return False
-    table = next((it for it in findings.many if it.metric.name == first.metric.name), None)
+    table = next((table for table in findings.many if table.metric.name == first.metric.name), None)
     if (
         table is None
         or len(table.names) <= max(one, other) + 1
-        or "withheld" in {it.verdict.word for it in (first, second)}
+        or "withheld" in {comparison.verdict.word for comparison in (first, second)}
     ):
         return False
     names = table.names[one + 1], table.names[other + 1]

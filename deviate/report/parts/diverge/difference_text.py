@@ -24,7 +24,7 @@ MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
 DURING: Mapping[str, str] = {
     "forward": " in the forward pass",
     "backward": " in the backward pass",
-    **{it: f", and with it {PHASES[it]}" for it in MADE},
+    **{phase: f", and with it {PHASES[phase]}" for phase in MADE},
 }
 """What a program did that took another way: what it ran, or what it made."""
 LABELS: Mapping[str, str] = MappingProxyType({
@@ -47,64 +47,65 @@ HUGE = 10_000_000
 """Ulps from which on two digits say all."""
 
 
-def step_text(it: Difference) -> str:
+def step_text(difference: Difference) -> str:
     """`at update 3 (main-loop step 0)`; both count from 0."""
-    update = "" if it.step is None else f"update {it.step}"
-    main = "" if it.main_step is None else f"main-loop step {it.main_step}"
-    if it.phase == "initial":
+    update = "" if difference.step is None else f"update {difference.step}"
+    main = "" if difference.main_step is None else f"main-loop step {difference.main_step}"
+    if difference.phase == "initial":
         return "before the first update"
-    if is_end(it):
+    if is_end(difference):
         return "after the last update"
-    if it.kind == "metric":
+    if difference.kind == "metric":
         # Where no framework tells of updates, the steps of the main loop are counted as such.
-        update, main = main, "" if it.step == it.main_step else update
+        update, main = main, "" if difference.step == difference.main_step else update
     if not update:
-        return f"at {main}" if main and it.kind != "metric" else "outside of the main loop"
+        return f"at {main}" if main and difference.kind != "metric" else "outside of the main loop"
     return f"at {update}" + (f" ({main})" if main else "")
 
 
-def is_end(it: Difference) -> bool:
+def is_end(difference: Difference) -> bool:
     """Whether it is told of the weights with which the runs ended."""
-    return it.phase == "update" and it.step is None
+    return difference.phase == "update" and difference.step is None
 
 
-def where(it: Difference) -> str:
+def where(difference: Difference) -> str:
     """`at update 3 (main-loop step 0), in the backward pass`."""
-    if it.phase == "program":
-        return f"{step_text(it)}: the program took another way{DURING.get(str(it.more.get('during', '')), '')}"
-    return f"{step_text(it)}, in {PHASES[it.phase]}"
+    if difference.phase == "program":
+        during = DURING.get(str(difference.more.get("during", "")), "")
+        return f"{step_text(difference)}: the program took another way{during}"
+    return f"{step_text(difference)}, in {PHASES[difference.phase]}"
 
 
-def label(it: Difference) -> str:
-    return LABELS.get(it.kind, it.kind.capitalize()) or "Process"
+def label(difference: Difference) -> str:
+    return LABELS.get(difference.kind, difference.kind.capitalize()) or "Process"
 
 
-def what(it: Difference) -> str:
+def what(difference: Difference) -> str:
     """The thing that differs, as a noun: `gradient of fc.weight`."""
     nouns = {"state": "state of the generator", "batch": "batch", "weights": "initial weights", "loss": "loss"}
-    if is_end(it):
-        return name_text(it.name)
-    noun = nouns.get(it.kind, "")
-    told = named(it)
-    if it.kind in {"gradient", "backward", "module-gradient"}:
+    if is_end(difference):
+        return name_text(difference.name)
+    noun = nouns.get(difference.kind, "")
+    text = named(difference)
+    if difference.kind in {"gradient", "backward", "module-gradient"}:
         noun = "gradient"
-    return told if not noun or told == noun else f"{noun} {told}"
+    return text if not noun or text == noun else f"{noun} {text}"
 
 
-def named(it: Difference) -> str:
+def named(difference: Difference) -> str:
     """The same behind its label, which says what it is."""
-    if is_end(it):
+    if is_end(difference):
         return "those with which the runs ended"
-    name, owner = name_text(it.name), f" in module {name_text(it.module)}" if it.module else ""
-    told = {
-        "": f"process of rank {it.rank}",
+    name, owner = name_text(difference.name), f" in module {name_text(difference.module)}" if difference.module else ""
+    texts = {
+        "": f"process of rank {difference.rank}",
         "module": f"output of module {name}",
         "forward": "output of the outermost forward call",
         "module-gradient": f"at the output of module {name}",
         "gradient": f"of {name}",
         "update": f"{name} after the update",
     }
-    return told.get(it.kind, f"{name}{owner}")
+    return texts.get(difference.kind, f"{name}{owner}")
 
 
 def place_text(place: Place) -> str:
@@ -116,23 +117,27 @@ def code_text(text: str) -> str:
     return "\n".join(map(clean, text.splitlines()))
 
 
-def run_of(it: Difference, runs: tuple[str, str]) -> str:
+def run_of(difference: Difference, runs: tuple[str, str]) -> str:
     """The one run that has the record; empty where both have it."""
-    return "" if it.only_in is None else name_text(runs[it.only_in - 1])
+    return "" if difference.only_in is None else name_text(runs[difference.only_in - 1])
 
 
-def size(it: Ulps) -> str:
+def size(distance: Ulps) -> str:
     """`1 ulp of float32 in 12 of 2,048 elements (relative 1.2e−7)`."""
-    kind = clean(it.form).partition("[")[0]
-    among = f" in {it.n_different:,} of {counted_of(it.n_elements, 'element')}" if it.n_elements > 1 else ""
-    if it.most is None and not kind.startswith(FLOATS) and kind:
-        return f"{kind}: by {it.largest:,.0f} at most{among}"
-    if it.most is None:
+    kind = clean(distance.form).partition("[")[0]
+    among = (
+        f" in {distance.n_different:,} of {counted_of(distance.n_elements, 'element')}"
+        if distance.n_elements > 1
+        else ""
+    )
+    if distance.most is None and not kind.startswith(FLOATS) and kind:
+        return f"{kind}: by {distance.largest:,.0f} at most{among}"
+    if distance.most is None:
         return f"finite in one run alone{among}"
-    if it.most == 0:
+    if distance.most == 0:
         return f"signs of zero or bits of NaN alone{among}"
-    most = f"{'up to ' if it.most > 1 and it.n_different > 1 else ''}{ulps(it.most)}"
-    return f"{most}{f' of {kind}' if kind else ''}{among} (relative {rough(it.relative)})"
+    most = f"{'up to ' if distance.most > 1 and distance.n_different > 1 else ''}{ulps(distance.most)}"
+    return f"{most}{f' of {kind}' if kind else ''}{among} (relative {rough(distance.relative)})"
 
 
 def ulps(n: int) -> str:
@@ -153,6 +158,10 @@ def counted_of(n: int, noun: str) -> str:
     return counted(n, noun) if n < 1000 else f"{n:,} {noun}s"
 
 
-def again(found: DivergenceFindings, flags: str = "") -> str:
+def again(findings: DivergenceFindings, flags: str = "") -> str:
     """The command that does it again with these flags besides; empty where two commands or variants were compared."""
-    return diverge_command(found.command, found.variant, flags, given=found.flags) if found.command else ""
+    return (
+        diverge_command(findings.command, findings.variant, flags, command_flags=findings.flags)
+        if findings.command
+        else ""
+    )

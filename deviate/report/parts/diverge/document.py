@@ -54,7 +54,7 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
 
 def _limits(diverged: DivergenceFindings) -> Iterator[str]:
     """What a reader could take it for that it is not."""
-    rungs = {it.rung for it in diverged.rungs if not it.why_not}
+    rungs = {rung.rung for rung in diverged.rungs if not rung.why_not}
     if diverged.is_equal:
         yield "Two runs that are equal here may part in a third one: some noise shows in few runs."
         yield "What no metric, no loss and no weight depends on was not compared."
@@ -76,9 +76,9 @@ def _limits(diverged: DivergenceFindings) -> Iterator[str]:
 def _footnotes(diverged: DivergenceFindings) -> Iterator[str]:
     yield "Updates of the weights and steps of the main loop count from 0: at update 3, three are complete."
     yield "Records are checksums of type, shape and bytes; numbers were kept of what differs first alone."
-    if any(it.difference is not None and it.difference.ulps is not None for it in diverged.rungs):
+    if any(rung.difference is not None and rung.difference.ulps is not None for rung in diverged.rungs):
         yield "An ulp, a unit in the last place, is the distance between neighbouring numbers of a type."
-    if any(it.cost is not None for it in diverged.rungs):
+    if any(rung.cost is not None for rung in diverged.rungs):
         yield "Costs: the quickest update with the rung over the quickest without; expected: measured in turn before."
 
 
@@ -98,7 +98,7 @@ def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
 def _csv(diverged: DivergenceFindings) -> Iterator[tuple[str | float, ...]]:
     """A row per reported quantity and step."""
     yield "quantity", "unit", "step", "first", "second", "difference", "ulps"
-    for it in diverged.growth:
-        columns = zip(it.steps, it.first, it.second, it.differences, it.ulps, strict=True)
+    for growth in diverged.growth:
+        columns = zip(growth.steps, growth.first, growth.second, growth.differences, growth.ulps, strict=True)
         for step, first, second, difference, size in columns:
-            yield it.name, it.unit, step, first, second, difference, "" if size is None else size
+            yield growth.name, growth.unit, step, first, second, difference, "" if size is None else size

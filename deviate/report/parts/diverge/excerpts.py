@@ -11,36 +11,36 @@ from deviate.report.parts.diverge.difference_text import where
 MOST_EXCERPTS = 6
 
 
-def source_section(found: DivergenceFindings) -> Section:
+def source_section(findings: DivergenceFindings) -> Section:
     """The line at which the runs part, then the lines that its causes name."""
-    excerpts = tuple(_excerpts(found))
-    return Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(_why_none(found)),))
+    excerpts = tuple(_excerpts(findings))
+    return Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(_why_none(findings)),))
 
 
-def _excerpts(found: DivergenceFindings) -> Iterator[Excerpt]:
+def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
     """One for all places of a file whose lines are next to each other, the first place first."""
     captions: dict[tuple[str, int], list[str]] = {}
-    shown: list[_Shown] = []
-    for place, caption in _places(found):
-        said = captions.setdefault((place.file, place.line), [])
-        if caption not in said:
-            said.append(caption)
+    excerpts: list[_Shown] = []
+    for place, caption in _places(findings):
+        texts = captions.setdefault((place.file, place.line), [])
+        if caption not in texts:
+            texts.append(caption)
         if place.text or place.around:
-            _add(shown, place)
-    for it in shown:
-        told = [f"line {line} {'; '.join(captions[it.file, line])}" for line in sorted(it.meant)]
-        yield Excerpt(f"{name_text(it.file)}: {', '.join(told)}", tuple(_lines(it)))
+            _add(excerpts, place)
+    for excerpt in excerpts:
+        notes = [f"line {line} {'; '.join(captions[excerpt.file, line])}" for line in sorted(excerpt.meant)]
+        yield Excerpt(f"{name_text(excerpt.file)}: {', '.join(notes)}", tuple(_lines(excerpt)))
 
 
-def _add(shown: list["_Shown"], place: Place) -> None:
+def _add(excerpts: list["_Shown"], place: Place) -> None:
     first, around = (place.from_line, place.around) if place.around else (place.line, (place.text,))
     lines = dict(enumerate(around, start=first))
-    for it in shown:
-        if it.file == place.file and any(line - 1 in it.lines or line + 1 in it.lines for line in lines):
-            it.lines.update(lines)
-            it.meant.add(place.line)
+    for excerpt in excerpts:
+        if excerpt.file == place.file and any(line - 1 in excerpt.lines or line + 1 in excerpt.lines for line in lines):
+            excerpt.lines.update(lines)
+            excerpt.meant.add(place.line)
             return
-    shown.append(_Shown(place.file, lines, {place.line}))
+    excerpts.append(_Shown(place.file, lines, {place.line}))
 
 
 @dataclass(slots=True)
@@ -52,34 +52,34 @@ class _Shown:
     meant: set[int]
 
 
-def _places(found: DivergenceFindings) -> Iterator[tuple[Place, str]]:
-    first = found.first
+def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
+    first = findings.first
     if first is not None and first.place is not None:
         yield first.place, f"where the runs part {where(first)}"
     called = called_at(first)
     if called is not None:
         yield called, "begins the backward pass"
-    told = {it and (it.file, it.line) for it in (first and first.place, called)}
-    for cause in found.causes:
+    positions = {place and (place.file, place.line) for place in (first and first.place, called)}
+    for cause in findings.causes:
         for place in cause.places:
-            if (place.file, place.line) not in told:
+            if (place.file, place.line) not in positions:
                 yield place, f"may be a cause ({clean(cause.title)})"
 
 
-def called_at(it: Difference | None) -> Place | None:
+def called_at(difference: Difference | None) -> Place | None:
     """Where the program calls backward(), of an operation in a backward pass."""
-    called = None if it is None else it.more.get("called")
+    called = None if difference is None else difference.more.get("called")
     return called if isinstance(called, Place) else None
 
 
-def _lines(it: _Shown) -> Iterator[ExcerptLine]:
-    width = len(str(max(it.lines)))
-    for number in sorted(it.lines):
-        text = clean(it.lines[number].replace("\t", "    "))
-        yield ExcerptLine(str(number).rjust(width), text, is_marked=number in it.meant)
+def _lines(excerpt: _Shown) -> Iterator[ExcerptLine]:
+    width = len(str(max(excerpt.lines)))
+    for number in sorted(excerpt.lines):
+        text = clean(excerpt.lines[number].replace("\t", "    "))
+        yield ExcerptLine(str(number).rjust(width), text, is_marked=number in excerpt.meant)
 
 
-def _why_none(found: DivergenceFindings) -> str:
-    if found.is_equal is not False:
+def _why_none(findings: DivergenceFindings) -> str:
+    if findings.is_equal is not False:
         return "No line to show: no difference was found."
     return "No line to show: what was recorded does not lead to a place in the program, or the file was not to be read."

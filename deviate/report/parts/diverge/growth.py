@@ -19,53 +19,55 @@ EQUAL = "Both runs, which are equal at every step."
 NAN = math.nan
 
 
-def apart(it: Growth) -> list[int]:
+def apart(growth: Growth) -> list[int]:
     """Places at which the two values differ."""
-    pairs = enumerate(zip(it.first, it.second, strict=True))
+    pairs = enumerate(zip(growth.first, growth.second, strict=True))
     return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
 
 
-def growth_text(it: Growth) -> str:
+def growth_text(growth: Growth) -> str:
     """`loss: 1 ulp (1.2e−7) at update 3, 2.1e−5 at 30, 0.034 at 120`; empty where the two are equal at every step."""
-    differing = apart(it)
+    differing = apart(growth)
     if not differing:
         return ""
-    first, last = differing[0], len(it.steps) - 1
+    first, last = differing[0], len(growth.steps) - 1
     middle = (first + last) // 2
-    told = [f"{_by(it, first)} at {it.unit} {it.steps[first]}"]
+    parts = [f"{_by(growth, first)} at {growth.unit} {growth.steps[first]}"]
     later = [at for at in dict.fromkeys((middle, last)) if at > first]
-    if later and not any(it.differences[at] for at in later):
+    if later and not any(growth.differences[at] for at in later):
         later = later[-1:]
-    told += [f"{_rough(it.differences[at]) if it.differences[at] else 'equal'} at {it.steps[at]}" for at in later]
-    return f"{name_text(it.name)}: {', '.join(told)}"
+    parts += [
+        f"{_rough(growth.differences[at]) if growth.differences[at] else 'equal'} at {growth.steps[at]}" for at in later
+    ]
+    return f"{name_text(growth.name)}: {', '.join(parts)}"
 
 
-def growth_section(found: DivergenceFindings) -> Section:
-    plots = [_plot(it, number, found.runs) for number, it in enumerate(found.growth) if it.steps]
+def growth_section(findings: DivergenceFindings) -> Section:
+    plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(findings.growth) if growth.steps]
     figures = tuple(
         Figure(plot, f"{plot.title}. {EQUAL if plot.first is None else CAPTION}") for plot in plots[:MOST_PLOTS]
     )
-    rows = tuple(_row(it) for it in found.growth if it.steps)
+    rows = tuple(_row(growth) for growth in findings.growth if growth.steps)
     columns = ("Quantity", "differs first", "by", "at the end by", "at most by")
     blocks: list[Block] = [*figures]
     blocks += [] if figures else [Absent("No loss and no metric was reported by both runs at the same steps.")]
     blocks += [Table("How far apart both runs are in what they report", columns, rows)] if rows else []
     return Section(
-        "growth", "How they grow apart" if any(map(apart, found.growth)) else "What both reported", tuple(blocks)
+        "growth", "How they grow apart" if any(map(apart, findings.growth)) else "What both reported", tuple(blocks)
     )
 
 
-def _row(it: Growth) -> Row:
-    differing, name = apart(it), f"{name_text(it.name)}, by {it.unit}"
+def _row(growth: Growth) -> Row:
+    differing, name = apart(growth), f"{name_text(growth.name)}, by {growth.unit}"
     if not differing:
-        told = f"equal at each of {counted_of(len(it.steps), 'step')}"
-        return Row(name, (cell(told), *(Absent("none") for _ in range(3))))
-    first, most = differing[0], max(differing, key=lambda at: _size(it.differences[at]))
+        text = f"equal at each of {counted_of(len(growth.steps), 'step')}"
+        return Row(name, (cell(text), *(Absent("none") for _ in range(3))))
+    first, most = differing[0], max(differing, key=lambda at: _size(growth.differences[at]))
     cells = (
-        cell(f"{it.unit} ", Number(it.steps[first], 0), value=float(it.steps[first])),
-        cell(_by(it, first)),
-        cell(f"{_rough(it.differences[-1])}, at {it.steps[-1]}"),
-        cell(f"{_rough(it.differences[most])}, at {it.steps[most]}"),
+        cell(f"{growth.unit} ", Number(growth.steps[first], 0), value=float(growth.steps[first])),
+        cell(_by(growth, first)),
+        cell(f"{_rough(growth.differences[-1])}, at {growth.steps[-1]}"),
+        cell(f"{_rough(growth.differences[most])}, at {growth.steps[most]}"),
     )
     return Row(name, cells)
 
@@ -74,8 +76,8 @@ def _size(difference: float) -> float:
     return math.inf if math.isnan(difference) else difference
 
 
-def _by(it: Growth, at: int) -> str:
-    size, among = it.ulps[at], _rough(it.differences[at])
+def _by(growth: Growth, at: int) -> str:
+    size, among = growth.ulps[at], _rough(growth.differences[at])
     return f"{ulps(size)} ({among})" if size else among
 
 
@@ -83,22 +85,22 @@ def _rough(value: float) -> str:
     return rough(value) if math.isfinite(value) else "not finite"
 
 
-def _plot(it: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
-    name, differing = name_text(it.name), apart(it)
+def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
+    name, differing = name_text(growth.name), apart(growth)
     names = (name_text(runs[0]), name_text(runs[1]))
-    sizes = tuple(NAN if size is None else float(size) for size in it.ulps)
+    sizes = tuple(NAN if size is None else float(size) for size in growth.ulps)
     panels = [
-        GrowthPanel(name, ((names[0], it.first), (names[1], it.second))),
-        GrowthPanel(f"difference of {name}", (("", it.differences),), is_logarithmic=True),
-        GrowthPanel(f"the same in ulps of {clean(it.form)}", (("", sizes),), is_logarithmic=True),
+        GrowthPanel(name, ((names[0], growth.first), (names[1], growth.second))),
+        GrowthPanel(f"difference of {name}", (("", growth.differences),), is_logarithmic=True),
+        GrowthPanel(f"the same in ulps of {clean(growth.form)}", (("", sizes),), is_logarithmic=True),
     ]
     return GrowthPlot(
         key=f"growth-{number}",
-        title=f"{name} by {it.unit}",
-        description=f"{growth_text(it) or f'{name}: equal at every {it.unit}'}.",
-        steps_axis=it.unit,
-        steps=it.steps,
-        first=it.steps[differing[0]] if differing else None,
+        title=f"{name} by {growth.unit}",
+        description=f"{growth_text(growth) or f'{name}: equal at every {growth.unit}'}.",
+        steps_axis=growth.unit,
+        steps=growth.steps,
+        first=growth.steps[differing[0]] if differing else None,
         names=names,
         panels=tuple(panels if differing else panels[:1]),
     )

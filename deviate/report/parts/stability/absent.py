@@ -32,39 +32,41 @@ HASHES = " The final weights have a hash of each run (Provenance): it tells equa
 
 def nothing(findings: Findings) -> str:
     """Why there is nothing at all; empty where something was found."""
-    it = findings.stability
-    return "" if it.sets or it.weights or it.convergence or it.weak else _no_captures(findings)
+    stability = findings.stability
+    return (
+        "" if stability.sets or stability.weights or stability.convergence or stability.weak else _no_captures(findings)
+    )
 
 
 def _no_captures(findings: Findings) -> str:
     experiments = [item.experiment for item in findings.experiments]
-    told = IMPORTED if experiments and all(one.imported for one in experiments) else NOTHING
+    text = IMPORTED if experiments and all(one.imported for one in experiments) else NOTHING
     if any(run.weights for one in experiments for run in one.runs):
-        told += HASHES
-    return told
+        text += HASHES
+    return text
 
 
 def reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     """Why an experiment lacks what was asked for, each with its name where there are several."""
-    told = [
+    sentences = [
         f"{label}: {clean(reason)}" if len(labels) > 1 else clean(reason)
-        for label, found in zip(labels, findings.stability.reasons, strict=False)
-        for reason in found
+        for label, reasons_of_experiment in zip(labels, findings.stability.reasons, strict=False)
+        for reason in reasons_of_experiment
     ]
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(sentences))
 
 
 def parts(findings: Findings) -> tuple[str, ...]:
     """What of the parts is not there, with what to type."""
-    it = findings.stability
-    has_steps = any(one.steps for one in it.sets) or any(one.steps for one in it.weights)
+    stability = findings.stability
+    has_steps = any(one.steps for one in stability.sets) or any(one.steps for one in stability.weights)
     captures = [
-        "" if it.sets else NO_PREDICTIONS,
-        "" if it.weights else NO_WEIGHTS,
+        "" if stability.sets else NO_PREDICTIONS,
+        "" if stability.weights else NO_WEIGHTS,
         "" if has_steps else NO_STEPS,
-        "" if any(one.reductions for one in it.sets) else NO_REDUCTIONS,
+        "" if any(one.reductions for one in stability.sets) else NO_REDUCTIONS,
     ]
-    if not it.sets and not it.weights:
+    if not stability.sets and not stability.weights:
         captures = [_no_captures(findings)]
-    sentences = [*captures, "" if it.convergence else NO_CONVERGENCE, "" if it.weak else NO_WEAK]
+    sentences = [*captures, "" if stability.convergence else NO_CONVERGENCE, "" if stability.weak else NO_WEAK]
     return tuple(filter(None, sentences))

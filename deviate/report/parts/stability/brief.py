@@ -24,21 +24,24 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
     What was asked for and is not there comes last.
     """
-    named, lacking = by_name(findings), _lacking(findings, labels)
-    if not named:
-        return (*(sentence(it, labels) for it in findings.stability.weights[:MOST_NAMED]), *lacking)
-    (_, sets), *others = sorted(named.items(), key=lambda it: not TEST.search(it[0]))
+    sets_by_name, lacking = by_name(findings), _lacking(findings, labels)
+    if not sets_by_name:
+        return (
+            *(sentence(weight_stability, labels) for weight_stability in findings.stability.weights[:MOST_NAMED]),
+            *lacking,
+        )
+    (_, sets), *other_sets = sorted(sets_by_name.items(), key=lambda pair: not TEST.search(pair[0]))
     lines = [_churn(sets, labels), *_least(sets, labels)]
-    if others:
-        told = ", ".join(name_text(name) for name, _ in others[:MOST_NAMED]) + " …" * (len(others) > MOST_NAMED)
-        lines.append(f"… and of {whole(len(others), 'more evaluation set')} ({told}): see the report, Stability")
+    if other_sets:
+        text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_NAMED]) + " …" * (len(other_sets) > MOST_NAMED)
+        lines.append(f"… and of {whole(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability")
     return (*filter(None, lines), *lacking)
 
 
 def _lacking(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    told = reasons(findings, labels)
-    left = len(told) - MOST_REASONS
-    return (*told[:MOST_REASONS], *([f"… and {left} more: see the report, Stability"] if left > 0 else []))
+    sentences = reasons(findings, labels)
+    n_left = len(sentences) - MOST_REASONS
+    return (*sentences[:MOST_REASONS], *([f"… and {n_left} more: see the report, Stability"] if n_left > 0 else []))
 
 
 def _churn(sets: Sets, labels: Sequence[str]) -> str:
@@ -46,17 +49,17 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     first = sets[0]
     if len(sets) == 1:
         return headline(first, labels[first.experiment])
-    told = [f"{labels[it.experiment]} {_figure(it)}" for it in sets[:MOST_NAMED]]
-    left = len(sets) - MOST_NAMED
-    more = f"; and {left} more" if left > 0 else ""
-    what = "Two runs disagree" if found(first.measures, "churn") else "Correlation of the outputs of two runs"
-    level = next((it for one in sets if (it := _level(one))), "")
+    parts = [f"{labels[set_stability.experiment]} {_figure(set_stability)}" for set_stability in sets[:MOST_NAMED]]
+    n_left = len(sets) - MOST_NAMED
+    more = f"; and {n_left} more" if n_left > 0 else ""
+    subject = "Two runs disagree" if found(first.measures, "churn") else "Correlation of the outputs of two runs"
+    level = next((text for one in sets if (text := _level(one))), "")
     examples = f"{name_text(first.name)} ({whole(first.n_examples, 'example')})"
-    return f"{what} on {examples}{level}: {'; '.join(told)}{more}."
+    return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 
-def _figure(it: SetStability) -> str:
-    measure = found(it.measures, "churn") or found(it.measures, "pearson")
+def _figure(set_stability: SetStability) -> str:
+    measure = found(set_stability.measures, "churn") or found(set_stability.measures, "pearson")
     if measure is None:
         return "not known"
     if isinstance(measure.value, Unavailable):
@@ -64,26 +67,31 @@ def _figure(it: SetStability) -> str:
     return measure_text(measure)
 
 
-def _level(it: SetStability) -> str:
-    measure = found(it.measures, "churn") or found(it.measures, "pearson")
+def _level(set_stability: SetStability) -> str:
+    measure = found(set_stability.measures, "churn") or found(set_stability.measures, "pearson")
     interval = measure.interval if measure else None
     return f" [{confidence_text(interval.confidence)} CI]" if isinstance(interval, Interval) else ""
 
 
 def _least(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
     """The class of the widest spread over all experiments, and a group of the first that has some."""
-    spread = [(one.sd, it) for it in sets for one in it.classes[:1] if not isinstance(one.sd, Unavailable)]
+    spread = [
+        (one.sd, set_stability)
+        for set_stability in sets
+        for one in set_stability.classes[:1]
+        if not isinstance(one.sd, Unavailable)
+    ]
     if any(sd for sd, _ in spread):
-        it = max(spread, key=lambda one: one[0])[1]
-        yield _sentence(f"{_whose(it, sets, labels)}{widest_in_brief(it)}")
-    worst = [(text, it) for it in sets if (text := worst_in_brief(it))]
+        set_stability = max(spread, key=lambda one: one[0])[1]
+        yield _sentence(f"{_whose(set_stability, sets, labels)}{widest_in_brief(set_stability)}")
+    worst = [(text, set_stability) for set_stability in sets if (text := worst_in_brief(set_stability))]
     if worst:
-        text, it = worst[0]
-        yield _sentence(f"{_whose(it, sets, labels)}{text}")
+        text, set_stability = worst[0]
+        yield _sentence(f"{_whose(set_stability, sets, labels)}{text}")
 
 
-def _whose(it: SetStability, sets: Sets, labels: Sequence[str]) -> str:
-    return f"In {labels[it.experiment]} " if len(sets) > 1 else ""
+def _whose(set_stability: SetStability, sets: Sets, labels: Sequence[str]) -> str:
+    return f"In {labels[set_stability.experiment]} " if len(sets) > 1 else ""
 
 
 def _sentence(text: str) -> str:

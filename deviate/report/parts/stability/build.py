@@ -39,32 +39,34 @@ def class_section(findings: Findings, labels: Sequence[str]) -> Section:
     blocks = (
         *(_class_parts(findings, labels) if is_there else ()),
         Items(notes, "footnotes"),
-        *([] if any(it.classes for it in sets) else [Absent(absent.NO_CLASSES)]),
-        *([] if any(it.groups for it in sets) else [Absent(absent.NO_GROUPS)]),
+        *([] if any(set_stability.classes for set_stability in sets) else [Absent(absent.NO_CLASSES)]),
+        *([] if any(set_stability.groups for set_stability in sets) else [Absent(absent.NO_GROUPS)]),
     )
     return Section("classes", "Classes of evaluation sets", blocks)
 
 
 def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
-    shown = findings.stability.sets[:N_CLASS_PARTS]
-    for place, it in enumerate(shown):
-        if it.classes:
-            yield classes.class_part(it, place, labels, is_folded=place >= N_OPEN)
-        if it.groups:
-            yield groups.group_part(it, place, labels)
+    sets = findings.stability.sets[:N_CLASS_PARTS]
+    for place, set_stability in enumerate(sets):
+        if set_stability.classes:
+            yield classes.class_part(set_stability, place, labels, is_folded=place >= N_OPEN)
+        if set_stability.groups:
+            yield groups.group_part(set_stability, place, labels)
 
 
 def _footnotes(findings: Findings) -> Iterator[str]:
-    it = findings.stability
-    measures = [one for found in it.sets for one in found.measures] + [found.distance for found in it.weights]
-    if told := methods(one.interval for one in measures):
-        yield f"Intervals: {told}. They come from runs, never from pairs: pairs share their runs."
-    if it.sets:
+    stability = findings.stability
+    measures = [one for set_stability in stability.sets for one in set_stability.measures] + [
+        weight_stability.distance for weight_stability in stability.weights
+    ]
+    if methods_text := methods(one.interval for one in measures):
+        yield f"Intervals: {methods_text}. They come from runs, never from pairs: pairs share their runs."
+    if stability.sets:
         yield (
             "Disagreement counts examples on which two runs predict different classes, whichever of them is right. "
             "Averaged outputs are probabilities where there are any."
         )
         yield "No verdict rests on these figures; intervals of differences are not corrected for their number."
-    left = len(by_name(findings)) - N_SETS
-    if left > 0:
-        yield f"{counted(left, 'further evaluation set')} not shown; JSON and CSV have all."
+    n_left = len(by_name(findings)) - N_SETS
+    if n_left > 0:
+        yield f"{counted(n_left, 'further evaluation set')} not shown; JSON and CSV have all."

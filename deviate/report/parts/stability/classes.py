@@ -20,47 +20,54 @@ ALIKE = (
 )
 
 
-def places_of(it: ClassStability) -> int:
+def places_of(class_stability: ClassStability) -> int:
     """Decimals in percent, from the SE of the mean over runs."""
-    if isinstance(it.sd, Unavailable) or not it.accuracies:
+    if isinstance(class_stability.sd, Unavailable) or not class_stability.accuracies:
         return 1
-    return max(0, decimals(100 * it.sd / math.sqrt(len(it.accuracies))) or 0)
+    return max(0, decimals(100 * class_stability.sd / math.sqrt(len(class_stability.accuracies))) or 0)
 
 
-def class_part(it: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
+def class_part(set_stability: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
     """Sentences, figure and table of one set; beyond the first few sets there is no figure."""
-    heading = f"Classes of {name_text(it.name)}, {labels[it.experiment]}"
-    plot = _plot(it, place, heading) if place < N_FIGURES else None
+    heading = f"Classes of {name_text(set_stability.name)}, {labels[set_stability.experiment]}"
+    plot = _plot(set_stability, place, heading) if place < N_FIGURES else None
     figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
-    exhibits = (*figures, _table(it, heading))
-    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(it.classes)} classes", exhibits)
-    shown = (fold,) if is_folded else exhibits
-    return Section(f"classes-{place}", heading, (*sentences(it), *shown, Items((), "footnotes")))
+    exhibits = (*figures, _table(set_stability, heading))
+    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(set_stability.classes)} classes", exhibits)
+    blocks = (fold,) if is_folded else exhibits
+    return Section(f"classes-{place}", heading, (*sentences(set_stability), *blocks, Items((), "footnotes")))
 
 
-def sentences(it: SetStability) -> Iterator[str]:
-    yield widest(it)
-    if it.classes[0].sd == 0:
+def sentences(set_stability: SetStability) -> Iterator[str]:
+    yield widest(set_stability)
+    if set_stability.classes[0].sd == 0:
         return
     expected = [
-        f"{word} of about {number(100 * value, places_of(it.classes[0]))} points"
-        for word, value in (("an SD", it.expected_largest_sd), ("a range", it.expected_largest_range))
+        f"{word} of about {number(100 * value, places_of(set_stability.classes[0]))} points"
+        for word, value in (
+            ("an SD", set_stability.expected_largest_sd),
+            ("a range", set_stability.expected_largest_range),
+        )
         if not isinstance(value, Unavailable)
     ]
     if expected:
-        told = CHANCE.format(len(it.classes), " and ".join(expected))
-        yield f"{told}: class {it.classes[0].label} has no more." if _is_chance(it) else f"{told}."
+        sentence = CHANCE.format(len(set_stability.classes), " and ".join(expected))
+        yield (
+            f"{sentence}: class {set_stability.classes[0].label} has no more."
+            if _is_chance(set_stability)
+            else f"{sentence}."
+        )
 
 
-def _is_chance(it: SetStability) -> bool:
+def _is_chance(set_stability: SetStability) -> bool:
     """Whether the widest class is no wider than the widest of equally steady ones is on average."""
-    sd, expected = it.classes[0].sd, it.expected_largest_sd
+    sd, expected = set_stability.classes[0].sd, set_stability.expected_largest_sd
     return not isinstance(sd, Unavailable) and not isinstance(expected, Unavailable) and sd <= expected
 
 
-def widest(it: SetStability) -> str:
+def widest(set_stability: SetStability) -> str:
     """The class that varies most, beside its size and what another test set would add."""
-    first = it.classes[0]
+    first = set_stability.classes[0]
     if isinstance(first.sd, Unavailable):
         return f"No class has a spread: {clean(first.sd.reason)}."
     if first.sd == 0:
@@ -75,48 +82,54 @@ def widest(it: SetStability) -> str:
     )
 
 
-def widest_in_brief(it: SetStability) -> str:
+def widest_in_brief(set_stability: SetStability) -> str:
     """The same for a line of a terminal; empty where no class has a spread."""
-    first = it.classes[0] if it.classes else None
+    first = set_stability.classes[0] if set_stability.classes else None
     if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
         return ""
-    chance = ", no more than by chance" if _is_chance(it) else ""
+    chance = ", no more than by chance" if _is_chance(set_stability) else ""
     size = whole(first.n_examples, "example")
     return f"class {first.label} is the least steady, accuracy {_spread(first)}; {size}{chance}"
 
 
-def _spread(it: ClassStability) -> str:
+def _spread(class_stability: ClassStability) -> str:
     """`83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
-    places = places_of(it)
-    told = [] if isinstance(it.sd, Unavailable) else [f"SD {number(100 * it.sd, places)} points"]
-    told += [] if isinstance(it.ratio, Unavailable) else [f"{ratio(it.ratio)} times that of all examples"]
-    ends = between(100 * min(it.accuracies), 100 * max(it.accuracies), places)
-    return f"{ends} % ({', '.join(told)})"
+    places = places_of(class_stability)
+    parts = (
+        [] if isinstance(class_stability.sd, Unavailable) else [f"SD {number(100 * class_stability.sd, places)} points"]
+    )
+    parts += (
+        []
+        if isinstance(class_stability.ratio, Unavailable)
+        else [f"{ratio(class_stability.ratio)} times that of all examples"]
+    )
+    ends = between(100 * min(class_stability.accuracies), 100 * max(class_stability.accuracies), places)
+    return f"{ends} % ({', '.join(parts)})"
 
 
-def _table(it: SetStability, heading: str) -> Table:
-    interval = next((one.sd_interval for one in it.classes if isinstance(one.sd_interval, Interval)), None)
+def _table(set_stability: SetStability, heading: str) -> Table:
+    interval = next((one.sd_interval for one in set_stability.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
     return Table(
         f"{heading}: spread over runs, in percent and points, the widest first",
         ("Class", "examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
-        tuple(_row(one) for one in it.classes),
+        tuple(_row(one) for one in set_stability.classes),
     )
 
 
-def _row(it: ClassStability) -> Row:
-    places = places_of(it)
+def _row(class_stability: ClassStability) -> Row:
+    places = places_of(class_stability)
     return Row(
-        str(it.label),
+        str(class_stability.label),
         (
-            cell(*whole_of(it.n_examples), value=it.n_examples),
-            *(_cell(value, places) for value in (it.mean, it.sd)),
-            _interval(it.sd_interval, places),
-            _cell(it.range, places),
-            Absent(clean(it.ratio.reason))
-            if isinstance(it.ratio, Unavailable)
-            else cell(*factor(it.ratio), value=it.ratio),
-            _cell(it.sampling_sd, places),
+            cell(*whole_of(class_stability.n_examples), value=class_stability.n_examples),
+            *(_cell(value, places) for value in (class_stability.mean, class_stability.sd)),
+            _interval(class_stability.sd_interval, places),
+            _cell(class_stability.range, places),
+            Absent(clean(class_stability.ratio.reason))
+            if isinstance(class_stability.ratio, Unavailable)
+            else cell(*factor(class_stability.ratio), value=class_stability.ratio),
+            _cell(class_stability.sampling_sd, places),
         ),
     )
 
@@ -133,44 +146,50 @@ def _interval(interval: Interval | Unavailable, places: int) -> Entry:
     return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
 
 
-def _plot(it: SetStability, place: int, heading: str) -> BreakdownPlot:
-    drawn = it.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(it.replicates))))]
-    told = "; ".join(
+def _plot(set_stability: SetStability, place: int, heading: str) -> BreakdownPlot:
+    drawn = set_stability.classes[
+        : max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(set_stability.replicates))))
+    ]
+    text = "; ".join(
         f"class {one.label}: {estimate_text(one.mean, places_of(one), SHARE)} ± "
         f"{estimate_text(one.sd, places_of(one), POINTS)}, {whole(one.n_examples, 'example')}"
         for one in drawn
     )
-    more = f" The widest {len(drawn)} of {len(it.classes)} are drawn." if len(drawn) < len(it.classes) else ""
+    more = (
+        f" The widest {len(drawn)} of {len(set_stability.classes)} are drawn."
+        if len(drawn) < len(set_stability.classes)
+        else ""
+    )
     return BreakdownPlot(
         key=f"classes-{place}-plot",
         title=f"{heading}: accuracy of every run, per class",
-        description=f"Accuracy in percent, mean ± SD over runs: {told}.{more}",
+        description=f"Accuracy in percent, mean ± SD over runs: {text}.{more}",
         caption="Each point is the accuracy of one run, the thin line their range; dot and line below: mean and one SD "
         f"to either side. In brackets the examples of the class.{more}",
         axis="accuracy (%)",
-        index=it.experiment,
+        index=set_stability.experiment,
         lines=tuple(_line(one) for one in drawn),
         has_range=True,
     )
 
 
-def _line(it: ClassStability) -> BreakdownLine:
+def _line(class_stability: ClassStability) -> BreakdownLine:
     return BreakdownLine(
-        label=f"{it.label} ({it.n_examples:,})",
-        values=tuple(100 * value for value in it.accuracies),
-        mean=None if isinstance(it.mean, Unavailable) else 100 * it.mean,
-        sd=None if isinstance(it.sd, Unavailable) else 100 * it.sd,
+        label=f"{class_stability.label} ({class_stability.n_examples:,})",
+        values=tuple(100 * value for value in class_stability.accuracies),
+        mean=None if isinstance(class_stability.mean, Unavailable) else 100 * class_stability.mean,
+        sd=None if isinstance(class_stability.sd, Unavailable) else 100 * class_stability.sd,
     )
 
 
 def footnotes(findings: Findings) -> Iterator[str]:
     sets = findings.stability.sets
-    told = methods(one.sd_interval for it in sets for one in it.classes)
-    if any(it.classes for it in sets):
+    methods_text = methods(one.sd_interval for set_stability in sets for one in set_stability.classes)
+    if any(set_stability.classes for set_stability in sets):
         yield ALIKE
         yield (
             "SD of another test set: binomial, at the mean accuracy of the class. A small class spreads more for that "
             "alone, and no number of runs reduces it."
         )
-    if told:
-        yield f"Intervals of SDs of classes: {told}."
+    if methods_text:
+        yield f"Intervals of SDs of classes: {methods_text}."

@@ -17,20 +17,28 @@ FREE = "Times compare only where runs had their machine to themselves."
 
 
 def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
-    found = findings.stability.convergence
-    if not found:
+    convergences = findings.stability.convergence
+    if not convergences:
         return ()
-    metrics = ", ".join(dict.fromkeys(name_text(it.metric) for it in found))
-    criteria = dict.fromkeys(row.criterion for it in found for row in it.rows)
+    metrics = ", ".join(dict.fromkeys(name_text(convergence.metric) for convergence in convergences))
+    criteria = dict.fromkeys(row.criterion for convergence in convergences for row in convergence.rows)
     every = [
         _row(
-            "seconds per step", "mean ± SD over runs", found, lambda it: _mean(it.step_seconds_mean, it.step_seconds_sd)
+            "seconds per step",
+            "mean ± SD over runs",
+            convergences,
+            lambda convergence: _mean(convergence.step_seconds_mean, convergence.step_seconds_sd),
         ),
-        _row("seconds per step, range", RELATIVE, found, lambda it: _share(it.step_seconds_relative_range)),
+        _row(
+            "seconds per step, range",
+            RELATIVE,
+            convergences,
+            lambda convergence: _share(convergence.step_seconds_relative_range),
+        ),
     ]
-    rows = [row for criterion in criteria for row in _criterion(criterion, found)]
+    rows = [row for criterion in criteria for row in _criterion(criterion, convergences)]
     has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
-    columns = tuple(labels[it.experiment] for it in found)
+    columns = tuple(labels[convergence.experiment] for convergence in convergences)
     table = quantities(
         f"Convergence of {metrics}: seconds and steps of the main loop, from 1",
         columns,
@@ -43,71 +51,79 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section
 
 
 def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
-    found = findings.stability.weak
-    if not found:
+    weak_models = findings.stability.weak
+    if not weak_models:
         return ()
     table = Table(
         "Spread with and without the runs that were named weak",
         ("Experiment", "metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
-        tuple(_weak(it, labels) for it in found),
+        tuple(_weak(models, labels) for models in weak_models),
     )
-    told = (
+    text = (
         "Which runs are weak was decided by the rule in the table; both figures are shown, and verdicts use all runs."
     )
-    return (Section("stability-weak", "Weak models", (told, table, Items((), "footnotes"))),)
+    return (Section("stability-weak", "Weak models", (text, table, Items((), "footnotes"))),)
 
 
 def _row(
-    label: str, how: str, found: Sequence[Convergence], made: Callable[[Convergence], Entry], group: str = ""
+    label: str, how: str, convergences: Sequence[Convergence], entry_of: Callable[[Convergence], Entry], group: str = ""
 ) -> Row:
-    return Row(label, tuple(map(made, found)), method=how, group=group)
+    return Row(label, tuple(map(entry_of, convergences)), method=how, group=group)
 
 
-def _criterion(criterion: str, found: Sequence[Convergence]) -> list[Row]:
-    def row_of(it: Convergence) -> ConvergenceRow | None:
-        return next((row for row in it.rows if row.criterion == criterion), None)
+def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]:
+    def row_of(convergence: Convergence) -> ConvergenceRow | None:
+        return next((row for row in convergence.rows if row.criterion == criterion), None)
 
-    def of(it: Convergence, made: Callable[[ConvergenceRow], Entry]) -> Entry:
-        row = row_of(it)
-        return Absent("not asked of it") if row is None else made(row)
+    def of(convergence: Convergence, entry_of: Callable[[ConvergenceRow], Entry]) -> Entry:
+        row = row_of(convergence)
+        return Absent("not asked of it") if row is None else entry_of(row)
 
     group = clean(criterion)
-    arrived = _row("runs that get there", "of those on record", found, lambda it: of(it, _arrived), group)
-    if not any(step is not None for it in found if (row := row_of(it)) for step in row.steps):
+    arrived = _row(
+        "runs that get there", "of those on record", convergences, lambda convergence: of(convergence, _arrived), group
+    )
+    if not any(step is not None for convergence in convergences if (row := row_of(convergence)) for step in row.steps):
         return [arrived]
     return [
         arrived,
-        _row("steps", "smallest … largest", found, lambda it: of(it, _steps), group),
-        _row("steps, range", RELATIVE, found, lambda it: of(it, lambda row: _share(row.steps_relative_range)), group),
+        _row("steps", "smallest … largest", convergences, lambda convergence: of(convergence, _steps), group),
+        _row(
+            "steps, range",
+            RELATIVE,
+            convergences,
+            lambda convergence: of(convergence, lambda row: _share(row.steps_relative_range)),
+            group,
+        ),
         _row(
             "seconds",
             "mean ± SD over runs that get there",
-            found,
-            lambda it: of(it, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
+            convergences,
+            lambda convergence: of(convergence, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
             group,
         ),
         _row(
             "seconds, range",
             RELATIVE,
-            found,
-            lambda it: of(it, lambda row: _share(row.seconds_relative_range)),
+            convergences,
+            lambda convergence: of(convergence, lambda row: _share(row.seconds_relative_range)),
             group,
         ),
     ]
 
 
 def _arrived(row: ConvergenceRow) -> Entry:
-    n = sum(it is not None for it in row.steps)
+    n = sum(step is not None for step in row.steps)
     return cell(Number(n, 0), " of ", Number(len(row.steps), 0), value=n)
 
 
 def _steps(row: ConvergenceRow) -> Entry:
-    known = [it for it in row.steps if it is not None]
-    if not known:
+    steps = [step for step in row.steps if step is not None]
+    if not steps:
         return Absent("no run gets there")
-    same = min(known) == max(known)
-    pieces = (Number(known[0], 0),) if same else ends(min(known), max(known), 0)
-    return cell(*pieces, value=min(known))
+    same = min(steps) == max(steps)
+    pieces = (Number(steps[0], 0),) if same else ends(min(steps), max(steps), 0)
+    return cell(*pieces, value=min(steps))
 
 
 def _mean(mean: Estimate, sd: Estimate) -> Entry:
@@ -125,14 +141,14 @@ def _share(value: Estimate) -> Entry:
     return cell(*share(value), value=value)
 
 
-def _weak(it: WeakModels, labels: Sequence[str]) -> Row:
-    pairs = ((it.range_all, it.range_kept), (it.sd_all, it.sd_kept))
+def _weak(models: WeakModels, labels: Sequence[str]) -> Row:
+    pairs = ((models.range_all, models.range_kept), (models.sd_all, models.sd_kept))
     return Row(
-        labels[it.experiment],
+        labels[models.experiment],
         (
-            cell(name_text(it.metric)),
-            cell(clean(it.rule)),
-            cell(replicates(it.excluded) if it.excluded else "none"),
+            cell(name_text(models.metric)),
+            cell(clean(models.rule)),
+            cell(replicates(models.excluded) if models.excluded else "none"),
             *(_plain(value) for pair in pairs for value in pair),
         ),
     )

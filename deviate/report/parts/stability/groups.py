@@ -19,30 +19,33 @@ ALL = "All"
 NO_RATES = "False positives and false negatives are told where there are two classes."
 
 
-def group_name(it: GroupStability) -> str:
-    return f"{name_text(it.column)} = {name_text(it.value)}" if it.column else ALL
+def group_name(group: GroupStability) -> str:
+    return f"{name_text(group.column)} = {name_text(group.value)}" if group.column else ALL
 
 
-def rates_of(it: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
+def rates_of(group: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
     """In the order of `RATES`."""
-    return (it.accuracy, it.false_positive_rate, it.false_negative_rate)
+    return (group.accuracy, group.false_positive_rate, group.false_negative_rate)
 
 
-def group_part(it: SetStability, place: int, labels: Sequence[str]) -> Section:
-    heading = f"Sub-groups of {name_text(it.name)}, {labels[it.experiment]}"
-    worst = worst_group(it)
-    notes = (*(() if _has_classes(it) else (NO_RATES,)), *(clean(note) for note in it.group_notes))
+def group_part(set_stability: SetStability, place: int, labels: Sequence[str]) -> Section:
+    heading = f"Sub-groups of {name_text(set_stability.name)}, {labels[set_stability.experiment]}"
+    worst = worst_group(set_stability)
+    notes = (
+        *(() if _has_classes(set_stability) else (NO_RATES,)),
+        *(clean(note) for note in set_stability.group_notes),
+    )
     sentences = (worst,) if worst else ()
-    return Section(f"groups-{place}", heading, (*sentences, _table(it, heading), Items(notes, "footnotes")))
+    return Section(f"groups-{place}", heading, (*sentences, _table(set_stability, heading), Items(notes, "footnotes")))
 
 
-def worst_group(it: SetStability) -> str:
+def worst_group(set_stability: SetStability) -> str:
     """The group and the rate whose spread is widest beside that of all examples; empty where no ratio is known."""
-    found = _worst(it)
-    if found is None:
+    worst = _worst(set_stability)
+    if worst is None:
         return ""
-    most, place, group, measure = found
-    places = _places(measure, it)
+    most, place, group, measure = worst
+    places = _places(measure, set_stability)
     spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
     return (
         f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
@@ -50,41 +53,41 @@ def worst_group(it: SetStability) -> str:
     )
 
 
-def worst_in_brief(it: SetStability) -> str:
+def worst_in_brief(set_stability: SetStability) -> str:
     """The same for a line of a terminal."""
-    found = _worst(it)
-    if found is None:
+    worst = _worst(set_stability)
+    if worst is None:
         return ""
-    most, place, group, _ = found
+    most, place, group, _ = worst
     return f"the {SHORT[place]} of {group_name(group)} varies {most} times as much as that of all examples"
 
 
-def _worst(it: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
+def _worst(set_stability: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
     """The ratio in words, the place of the rate in `RATES`, and whose it is."""
-    found = [
+    candidates = [
         (measure.ratio, place, group, measure)
-        for group in it.groups[1:]
+        for group in set_stability.groups[1:]
         for place, measure in enumerate(rates_of(group))
         if isinstance(measure, GroupMeasure) and not isinstance(measure.ratio, Unavailable)
     ]
-    if not found:
+    if not candidates:
         return None
-    _, place, group, measure = max(found, key=lambda one: one[0])
+    _, place, group, measure = max(candidates, key=lambda one: one[0])
     return _ratio(measure).text, place, group, measure
 
 
-def composition(it: GroupStability) -> tuple[Entry, ...]:
+def composition(group: GroupStability) -> tuple[Entry, ...]:
     return (
-        cell(*whole_of(it.n_examples), value=it.n_examples),
-        cell(*share(it.share), value=it.share),
-        *(_count(n) for n in (it.n_positive, it.n_negative)),
+        cell(*whole_of(group.n_examples), value=group.n_examples),
+        cell(*share(group.share), value=group.share),
+        *(_count(n) for n in (group.n_positive, group.n_negative)),
     )
 
 
 def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     """`0.54 (1.07)`: the SD in points, and its ratio to that of all examples."""
-    shown = Number(100 * sd, places)
-    return (shown,) if isinstance(measure.ratio, Unavailable) else (shown, " (", Number(measure.ratio, 2), ")")
+    points = Number(100 * sd, places)
+    return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
 
 
 def _count(n: int | None) -> Entry:
@@ -98,29 +101,32 @@ def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
     )
 
 
-def _table(it: SetStability, heading: str) -> Table:
-    places, has_classes = shown_rates(it.groups), _has_classes(it)
+def _table(set_stability: SetStability, heading: str) -> Table:
+    places, has_classes = shown_rates(set_stability.groups), _has_classes(set_stability)
     heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
     n_composed = 4 if has_classes else 2
     return Table(
         f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
         ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
-        tuple(Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, it, places))) for one in it.groups),
+        tuple(
+            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, set_stability, places)))
+            for one in set_stability.groups
+        ),
     )
 
 
-def _has_classes(it: SetStability) -> bool:
+def _has_classes(set_stability: SetStability) -> bool:
     """Whether one of two classes is the positive one."""
-    return any(one.n_positive is not None for one in it.groups)
+    return any(one.n_positive is not None for one in set_stability.groups)
 
 
-def _rates(group: GroupStability, it: SetStability, places: Sequence[int]) -> Iterator[Entry]:
+def _rates(group: GroupStability, set_stability: SetStability, places: Sequence[int]) -> Iterator[Entry]:
     for place in places:
         measure = rates_of(group)[place]
         if isinstance(measure, Unavailable):
             yield from (Absent(clean(measure.reason)), cell(""), cell(""))
             continue
-        digits = _places(measure, it)
+        digits = _places(measure, set_stability)
         for value in (measure.mean, measure.sd):
             if isinstance(value, Unavailable):
                 yield Absent(clean(value.reason))
@@ -137,8 +143,8 @@ def _ratio(measure: GroupMeasure) -> Entry:
     return cell(Number(measure.ratio, 2), *bracket, value=measure.ratio)
 
 
-def _places(measure: GroupMeasure, it: SetStability) -> int:
-    return places_of(measure, len(it.replicates))
+def _places(measure: GroupMeasure, set_stability: SetStability) -> int:
+    return places_of(measure, len(set_stability.replicates))
 
 
 def places_of(measure: GroupMeasure, n_runs: int) -> int:
@@ -149,14 +155,14 @@ def places_of(measure: GroupMeasure, n_runs: int) -> int:
 
 
 def footnotes(findings: Findings) -> Iterator[str]:
-    groups = [one for it in findings.stability.sets for one in it.groups]
+    groups = [one for set_stability in findings.stability.sets for one in set_stability.groups]
     if groups:
         yield "Sub-groups share their runs, and overlap where they stand in several columns."
-    if any(_has_classes(it) for it in findings.stability.sets):
+    if any(_has_classes(set_stability) for set_stability in findings.stability.sets):
         yield (
             "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
             "among those whose class it is."
         )
-    measures = [one for it in groups for one in rates_of(it) if isinstance(one, GroupMeasure)]
-    if told := methods(one.ratio_interval for one in measures):
-        yield f"Intervals of ratios: {told}."
+    measures = [one for group in groups for one in rates_of(group) if isinstance(one, GroupMeasure)]
+    if methods_text := methods(one.ratio_interval for one in measures):
+        yield f"Intervals of ratios: {methods_text}."

@@ -15,28 +15,28 @@ MOST_RUNS, MOST_TEXTS = 100, 8
 Matrix = tuple[tuple[float, ...], ...]
 
 
-def disagreement_plot(it: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
+def disagreement_plot(set_stability: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
     """None where fewer than two runs have classes."""
-    heading = f"{name_text(it.name)}, {labels[it.experiment]}"
+    heading = f"{name_text(set_stability.name)}, {labels[set_stability.experiment]}"
     return _plot(
-        it.disagreement,
-        it.replicates,
-        key=f"{anchor}-pairs-{it.experiment}",
+        set_stability.disagreement,
+        set_stability.replicates,
+        key=f"{anchor}-pairs-{set_stability.experiment}",
         title=f"{heading}: share of examples on which two runs disagree",
         axis="% of examples on which two runs disagree",
-        index=it.experiment,
+        index=set_stability.experiment,
         words=SHARE,
     )
 
 
-def distance_plot(it: WeightStability, labels: Sequence[str]) -> MatrixPlot | None:
+def distance_plot(weight_stability: WeightStability, labels: Sequence[str]) -> MatrixPlot | None:
     return _plot(
-        it.distances,
-        it.replicates,
-        key=f"stability-weights-{it.experiment}",
-        title=f"{labels[it.experiment]}: distance of the final weights of two runs",
+        weight_stability.distances,
+        weight_stability.replicates,
+        key=f"stability-weights-{weight_stability.experiment}",
+        title=f"{labels[weight_stability.experiment]}: distance of the final weights of two runs",
         axis="distance of the weights of two runs",
-        index=it.experiment,
+        index=weight_stability.experiment,
         words=PLAIN,
     )
 
@@ -47,12 +47,12 @@ def _plot(
     if len(matrix) < 2:
         return None
     n_left_out, n = max(0, len(matrix) - MOST_RUNS), min(len(matrix), MOST_RUNS)
-    values = tuple(tuple(words.scale * it for it in row[:n]) for row in matrix[:n])
+    values = tuple(tuple(words.scale * value for value in row[:n]) for row in matrix[:n])
     every = itertools.combinations(range(n), 2)
     pairs = {(i, j): values[i][j] for i, j in every if math.isfinite(values[i][j])}
     if not pairs:
         return None
-    low, high = min(pairs, key=lambda it: pairs[it]), max(pairs, key=lambda it: pairs[it])
+    low, high = min(pairs, key=lambda pair: pairs[pair]), max(pairs, key=lambda pair: pairs[pair])
     places = max(0, decimals((pairs[high] - pairs[low]) or abs(pairs[high])) or 0)
 
     def told(value: float) -> str:
@@ -64,7 +64,7 @@ def _plot(
     more = f" The first {n} runs are drawn; {n_left_out} are not." if n_left_out else ""
     n_unknown = math.comb(n, 2) - len(pairs)
     more += f" Empty, for want of a finite number: {counted(n_unknown, 'pair')}." if n_unknown else ""
-    texts = tuple(tuple(told(it) if math.isfinite(it) else "" for it in row) for row in values)
+    texts = tuple(tuple(told(value) if math.isfinite(value) else "" for value in row) for row in values)
     return MatrixPlot(
         key=key,
         title=title,
@@ -73,7 +73,7 @@ def _plot(
         caption=f"A cell is a pair of runs, by replicate; the stronger its colour, the farther apart.{more}",
         axis=axis,
         index=index,
-        names=tuple(str(it) for it in replicates[:n]),
+        names=tuple(str(replicate) for replicate in replicates[:n]),
         values=values,
         texts=texts if n <= MOST_TEXTS else (),
         low=told(pairs[low]),

@@ -111,8 +111,8 @@ def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) 
             return max(places, 0)
     if isinstance(value, Unavailable):
         return None
-    told = 1 - abs(value) if words.is_bounded else abs(words.scale * value)
-    places = decimals(told)
+    magnitude = 1 - abs(value) if words.is_bounded else abs(words.scale * value)
+    places = decimals(magnitude)
     return None if places is None else max(places, 0)
 
 
@@ -158,12 +158,12 @@ def measure_text(measure: Measure, *, has_level: bool = False) -> str:
 
 
 def found(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
-    return next((it for it in measures if it.name == name), None)
+    return next((measure for measure in measures if measure.name == name), None)
 
 
-def over(it: SetStability | WeightStability) -> str:
+def over(stability: SetStability | WeightStability) -> str:
     """How many runs a figure of pairs rests on: `mean over the pairs of 8 runs`."""
-    n = len(it.replicates)
+    n = len(stability.replicates)
     return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
 
 
@@ -175,19 +175,21 @@ def whole(n: int, noun: str) -> str:
 def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
     """Why figures of an experiment stand without intervals, equal reasons once; empty where all have one."""
     reasons = dict.fromkeys(
-        clean(it.interval.reason)
-        for it in measures
-        if isinstance(it.interval, Unavailable) and not isinstance(it.value, Unavailable)
+        clean(measure.interval.reason)
+        for measure in measures
+        if isinstance(measure.interval, Unavailable) and not isinstance(measure.value, Unavailable)
     )
     return f"{label}, where no interval stands: {'; '.join(reasons)}." if reasons else ""
 
 
 def methods(intervals: Iterable[Interval | Unavailable]) -> str:
     """How intervals were made, as far as there are any: `95%, jackknife over runs`."""
-    named = dict.fromkeys(
-        f"{confidence_text(it.confidence)}, {it.method}" for it in intervals if isinstance(it, Interval)
+    texts = dict.fromkeys(
+        f"{confidence_text(interval.confidence)}, {interval.method}"
+        for interval in intervals
+        if isinstance(interval, Interval)
     )
-    return "; ".join(named)
+    return "; ".join(texts)
 
 
 def difference_row(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> Row | None:
@@ -196,15 +198,19 @@ def difference_row(findings: Findings, set_name: str, indices: Sequence[int], la
     Args:
         indices: of the experiments whose columns there are.
     """
-    made = {it.experiment: it.difference for it in findings.stability.differences if it.set_name == set_name}
-    measures = [made[index] for index in indices if index in made]
+    differences = {
+        difference.experiment: difference.difference
+        for difference in findings.stability.differences
+        if difference.set_name == set_name
+    }
+    measures = [differences[index] for index in indices if index in differences]
     if not measures:
         return None
     words = MEASURES[measures[0].name]
     apart = replace(words, unit="points" if words.unit == "%" else words.unit, is_signed=True)
     cells = [
-        figure_cell(made[index].value, made[index].interval, apart)
-        if index in made
+        figure_cell(differences[index].value, differences[index].interval, apart)
+        if index in differences
         else Absent("reference" if index == 0 else "not compared")
         for index in indices
     ]

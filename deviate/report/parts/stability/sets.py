@@ -41,30 +41,32 @@ KINDS = {
 def by_name(findings: Findings) -> dict[str, list[SetStability]]:
     """Sets of one name of all experiments, in the order in which they come first."""
     sets: dict[str, list[SetStability]] = {}
-    for it in findings.stability.sets:
-        sets.setdefault(it.name, []).append(it)
+    for set_stability in findings.stability.sets:
+        sets.setdefault(set_stability.name, []).append(set_stability)
     return sets
 
 
 def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
-    named = list(by_name(findings).items())[:N_SETS]
-    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(named))
+    sets_by_name = list(by_name(findings).items())[:N_SETS]
+    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(sets_by_name))
 
 
 def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
     title, anchor = name_text(name), f"stability-{place}"
     drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
-    matrices = tuple(plot for it in drawn if (plot := disagreement_plot(it, anchor, labels)) is not None)
+    matrices = tuple(
+        plot for set_stability in drawn if (plot := disagreement_plot(set_stability, anchor, labels)) is not None
+    )
     steps = churn_plot(sets, anchor, title, labels)
     figures = tuple(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ())))
-    unstable = tuple(_unstable(it, labels) for it in sets if it.unstable)
+    unstable = tuple(_unstable(set_stability, labels) for set_stability in sets if set_stability.unstable)
     reductions = _reductions(title, sets, labels)
     is_folded = place >= N_OPEN
     folds = [Fold("Figures", figures)] if is_folded and figures else []
     folds += [Fold("Examples on which runs disagree most", unstable)] if unstable else []
     notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
     blocks: tuple[Block, ...] = (
-        *(sentence for it in sets for sentence in sentences(it, labels)),
+        *(sentence for set_stability in sets for sentence in sentences(set_stability, labels)),
         *(() if is_folded else figures),
         _measures(findings, name, sets, labels),
         *([reductions] if reductions else []),
@@ -74,64 +76,79 @@ def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequenc
     return Section(anchor, f"Predictions on {title}", blocks)
 
 
-def sentences(it: SetStability, labels: Sequence[str]) -> Iterator[str]:
+def sentences(set_stability: SetStability, labels: Sequence[str]) -> Iterator[str]:
     """What a reader needs first of one set of one experiment."""
-    yield headline(it, labels[it.experiment])
-    majority, unstable = found(it.measures, "majority-agreement"), found(it.measures, "unstable-examples")
+    yield headline(set_stability, labels[set_stability.experiment])
+    majority, unstable = (
+        found(set_stability.measures, "majority-agreement"),
+        found(set_stability.measures, "unstable-examples"),
+    )
     if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
         yield (
-            f"Not all {len(it.replicates)} runs agree on {measure_text(unstable)} of the examples; a run predicts what "
-            f"most runs do on {measure_text(majority)}."
+            f"Not all {len(set_stability.replicates)} runs agree on {measure_text(unstable)} of the examples; a run "
+            f"predicts what most runs do on {measure_text(majority)}."
         )
 
 
-def headline(it: SetStability, label: str) -> str:
+def headline(set_stability: SetStability, label: str) -> str:
     """Two runs disagree on so many examples, although their accuracies are next to equal."""
-    examples = f"the {whole(it.n_examples, 'example')} of {name_text(it.name)}"
-    churn, pearson = found(it.measures, "churn"), found(it.measures, "pearson")
+    examples = f"the {whole(set_stability.n_examples, 'example')} of {name_text(set_stability.name)}"
+    churn, pearson = found(set_stability.measures, "churn"), found(set_stability.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
         return (
             f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
         )
     if churn is None:
-        told = f": correlation {measure_text(pearson, has_level=True)}, {over(it)}" if pearson else " are on record"
-        return f"Outputs of two runs of {label} on {examples}{told}."
+        text = (
+            f": correlation {measure_text(pearson, has_level=True)}, {over(set_stability)}"
+            if pearson
+            else " are on record"
+        )
+        return f"Outputs of two runs of {label} on {examples}{text}."
     if isinstance(churn.value, Unavailable):
         return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
     if churn.value == 0:
-        return f"All {len(it.replicates)} runs of {label} predict the same class for each of {examples}."
+        return f"All {len(set_stability.replicates)} runs of {label} predict the same class for each of {examples}."
     value, interval = figure_pieces(churn.value, churn.interval, MEASURES["churn"], has_level=True)
-    told = f"Two runs of {label} disagree on {text_of(value)} of {examples}{text_of(interval)}"
-    return f"{told}{_although(it, churn.value)}."
+    text = f"Two runs of {label} disagree on {text_of(value)} of {examples}{text_of(interval)}"
+    return f"{text}{_although(set_stability, churn.value)}."
 
 
-def _although(it: SetStability, churn: float) -> str:
-    if len(it.accuracies) < 2:
-        return f", {over(it)}"
-    low, high = 100 * min(it.accuracies), 100 * max(it.accuracies)
+def _although(set_stability: SetStability, churn: float) -> str:
+    if len(set_stability.accuracies) < 2:
+        return f", {over(set_stability)}"
+    low, high = 100 * min(set_stability.accuracies), 100 * max(set_stability.accuracies)
     places = max(0, decimals(high - low) or 0)
     size, ends = f"{number(high - low, places)} points", f"({between(low, high, places)} %)"
     if high - low < 100 * churn:
-        return f", although the accuracies of all {len(it.accuracies)} runs lie within {size} {ends}"
-    return f"; the accuracies of {len(it.accuracies)} runs range over {size} {ends}"
+        return f", although the accuracies of all {len(set_stability.accuracies)} runs lie within {size} {ends}"
+    return f"; the accuracies of {len(set_stability.accuracies)} runs range over {size} {ends}"
 
 
 def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Table:
     rows = [
-        Row(words.label, tuple(measure_cell(found(it.measures, measure)) for it in sets), method=words.how)
+        Row(
+            words.label,
+            tuple(measure_cell(found(set_stability.measures, measure)) for set_stability in sets),
+            method=words.how,
+        )
         for measure, words in MEASURES.items()
-        if any(found(it.measures, measure) for it in sets)
+        if any(found(set_stability.measures, measure) for set_stability in sets)
     ]
-    difference = difference_row(findings, name, [it.experiment for it in sets], labels)
+    difference = difference_row(findings, name, [set_stability.experiment for set_stability in sets], labels)
     rows[1:1] = [difference] if difference else []
-    rows += [_sampling(sets)] if any(it.accuracies for it in sets) else []
-    columns = tuple(labels[it.experiment] for it in sets)
+    rows += [_sampling(sets)] if any(set_stability.accuracies for set_stability in sets) else []
+    columns = tuple(labels[set_stability.experiment] for set_stability in sets)
     return quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
 
 
 def _sizes(sets: Sets) -> Iterator[Row]:
-    yield Row("runs", tuple(_count(len(it.replicates)) for it in sets), method="whose outputs are on record")
-    yield Row("examples", tuple(_count(it.n_examples) for it in sets), method="of the set")
+    yield Row(
+        "runs",
+        tuple(_count(len(set_stability.replicates)) for set_stability in sets),
+        method="whose outputs are on record",
+    )
+    yield Row("examples", tuple(_count(set_stability.n_examples) for set_stability in sets), method="of the set")
 
 
 def _count(n: int) -> Entry:
@@ -141,7 +158,7 @@ def _count(n: int) -> Entry:
 def _sampling(sets: Sets) -> Row:
     """What another test set would add, beside what runs add."""
     how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
-    cells = tuple(_points(it.mean_accuracy_sampling_sd) for it in sets)
+    cells = tuple(_points(set_stability.mean_accuracy_sampling_sd) for set_stability in sets)
     return Row("error of the test set", cells, method=how)
 
 
@@ -152,24 +169,24 @@ def _points(value: float | Unavailable) -> Entry:
 
 def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Table | None:
     """Per ensemble the five measures and how much smaller variability is."""
-    names = dict.fromkeys(one.name for it in sets for one in it.reductions)
+    names = dict.fromkeys(one.name for set_stability in sets for one in set_stability.reductions)
     rows = [row for name in names for row in _reduction(name, sets)]
     if not rows:
         return None
     caption = f"{title}: variability of ensembles of a run's own outputs"
-    return quantities(caption, tuple(labels[it.experiment] for it in sets), rows)
+    return quantities(caption, tuple(labels[set_stability.experiment] for set_stability in sets), rows)
 
 
 def _reduction(name: str, sets: Sets) -> Iterator[Row]:
-    columns = [next((one for one in it.reductions if one.name == name), None) for it in sets]
+    columns = [next((one for one in set_stability.reductions if one.name == name), None) for set_stability in sets]
     sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
     group = name_text(name)
     if sizes:
         group += f", mean of {' or '.join(map(str, sizes))} outputs"
     accuracies = tuple(_mean_accuracy(one) for one in columns)
     yield Row("accuracy", accuracies, method="mean over runs", group=group)
-    kept = [measure for measure in MEASURES if any(one and found(one.measures, measure) for one in columns)]
-    for measure in kept:
+    measures = [measure for measure in MEASURES if any(one and found(one.measures, measure) for one in columns)]
+    for measure in measures:
         cells = tuple(measure_cell(found(one.measures, measure) if one else None) for one in columns)
         yield Row(MEASURES[measure].label, cells, method=MEASURES[measure].how, group=group)
     cells = tuple(
@@ -186,12 +203,12 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
     return cell(shown(value, 2, SHARE), " %", value=value)
 
 
-def _unstable(it: SetStability, labels: Sequence[str]) -> Table:
-    label = labels[it.experiment]
+def _unstable(set_stability: SetStability, labels: Sequence[str]) -> Table:
+    label = labels[set_stability.experiment]
     return Table(
-        f"{name_text(it.name)}, {label}: the examples on which most pairs of runs disagree",
+        f"{name_text(set_stability.name)}, {label}: the examples on which most pairs of runs disagree",
         ("Example", "true class", "pairs that disagree", "class predicted: runs"),
-        tuple(_example(one) for one in it.unstable),
+        tuple(_example(one) for one in set_stability.unstable),
     )
 
 
@@ -202,15 +219,15 @@ def _example(one: UnstableExample) -> Row:
 
 
 def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
-    for it in sets:
-        label = labels[it.experiment]
-        yield missing_intervals(label, it.measures)
-        if it.alignment == "input":
+    for set_stability in sets:
+        label = labels[set_stability.experiment]
+        yield missing_intervals(label, set_stability.measures)
+        if set_stability.alignment == "input":
             yield ALIGNED
-        yield from (clean(note) for note in it.notes)
-    kinds = dict.fromkeys(KINDS[it.kind] for it in sets)
+        yield from (clean(note) for note in set_stability.notes)
+    kinds = dict.fromkeys(KINDS[set_stability.kind] for set_stability in sets)
     yield f"Outputs are {', '.join(kinds)}."
-    if any(it.unstable for it in sets):
+    if any(set_stability.unstable for set_stability in sets):
         yield "Examples count from 0, in the order of the first run."
     if sets and sets[0].n_classes is None:
         yield "Outputs are no classes: nothing can be said of disagreement."

@@ -11,7 +11,14 @@ Steps = Sequence[tuple[int, Measure]]
 
 
 def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Sequence[str]) -> StepsPlot | None:
-    lines = [(it.experiment, len(it.replicates), [(one.step, one.churn) for one in it.steps]) for it in sets]
+    lines = [
+        (
+            set_stability.experiment,
+            len(set_stability.replicates),
+            [(one.step, one.churn) for one in set_stability.steps],
+        )
+        for set_stability in sets
+    ]
     return _plot(
         lines, labels, f"{anchor}-steps", f"{title}: churn by step", "% of examples on which two runs disagree"
     )
@@ -19,12 +26,16 @@ def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Se
 
 def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
     """Index and number of runs of an experiment, and the distances of its weights after steps."""
-    own = {it.experiment: (len(it.replicates), it.steps) for it in findings.stability.weights if it.steps}
-    for it in findings.stability.sets:
-        steps = tuple((one.step, one.weight_distance) for one in it.steps)
-        if it.experiment not in own and any(_is_known(measure) for _, measure in steps):
-            own[it.experiment] = (len(it.replicates), steps)
-    return [(index, n, steps) for index, (n, steps) in sorted(own.items())]
+    steps_of_weights = {
+        weight_stability.experiment: (len(weight_stability.replicates), weight_stability.steps)
+        for weight_stability in findings.stability.weights
+        if weight_stability.steps
+    }
+    for set_stability in findings.stability.sets:
+        steps = tuple((one.step, one.weight_distance) for one in set_stability.steps)
+        if set_stability.experiment not in steps_of_weights and any(_is_known(measure) for _, measure in steps):
+            steps_of_weights[set_stability.experiment] = (len(set_stability.replicates), steps)
+    return [(index, n, steps) for index, (n, steps) in sorted(steps_of_weights.items())]
 
 
 def weight_plot(findings: Findings, labels: Sequence[str]) -> StepsPlot | None:
@@ -38,20 +49,20 @@ def weight_plot(findings: Findings, labels: Sequence[str]) -> StepsPlot | None:
 
 
 def _plot(
-    found: Sequence[tuple[int, int, Steps]], labels: Sequence[str], key: str, title: str, axis: str
+    curves: Sequence[tuple[int, int, Steps]], labels: Sequence[str], key: str, title: str, axis: str
 ) -> StepsPlot | None:
     """None where no experiment has a figure at a step."""
-    drawn = [(index, n, [it for it in steps if _is_known(it[1])]) for index, n, steps in found]
-    drawn = [it for it in drawn if it[2]]
+    drawn = [(index, n, [step for step in steps if _is_known(step[1])]) for index, n, steps in curves]
+    drawn = [curve for curve in drawn if curve[2]]
     if not drawn:
         return None
-    told = "; ".join(f"{labels[index]}: {_spoken(steps)}" for index, _, steps in drawn)
-    has_band = any(isinstance(it.interval, Interval) for _, _, steps in drawn for _, it in steps)
+    text = "; ".join(f"{labels[index]}: {_spoken(steps)}" for index, _, steps in drawn)
+    has_band = any(isinstance(estimate.interval, Interval) for _, _, steps in drawn for _, estimate in steps)
     band = "; band: pointwise interval over runs" if has_band else ""
     return StepsPlot(
         key=key,
         title=title,
-        description=f"Mean over pairs of runs. {told}.",
+        description=f"Mean over pairs of runs. {text}.",
         caption=f"Mean over all pairs of runs after a step of the main loop{band}.",
         axis=axis,
         lines=tuple(_line(index, n, steps, labels[index]) for index, n, steps in drawn),
@@ -60,8 +71,10 @@ def _plot(
 
 def _spoken(steps: Steps) -> str:
     first, last = steps[0], steps[-1]
-    told = [f"{measure_text(it)} at step {step}" for step, it in ([first, last] if len(steps) > 1 else [first])]
-    return ", ".join(told)
+    parts = [
+        f"{measure_text(estimate)} at step {step}" for step, estimate in ([first, last] if len(steps) > 1 else [first])
+    ]
+    return ", ".join(parts)
 
 
 def _line(index: int, n: int, steps: Steps, label: str) -> StepLine:
@@ -71,12 +84,14 @@ def _line(index: int, n: int, steps: Steps, label: str) -> StepLine:
         label=label,
         note=f"n = {n}",
         steps=tuple(step for step, _ in steps),
-        values=tuple(math.nan if isinstance(it.value, Unavailable) else scale * it.value for _, it in steps),
+        values=tuple(
+            math.nan if isinstance(estimate.value, Unavailable) else scale * estimate.value for _, estimate in steps
+        ),
         band=tuple(
-            (scale * it.interval.low, scale * it.interval.high)
-            if isinstance(it.interval, Interval)
+            (scale * estimate.interval.low, scale * estimate.interval.high)
+            if isinstance(estimate.interval, Interval)
             else (math.nan, math.nan)
-            for _, it in steps
+            for _, estimate in steps
         ),
     )
 

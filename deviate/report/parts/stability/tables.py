@@ -29,14 +29,19 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, 
 
 def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
     """One layout, or none: SD over runs with the ratio to all examples, below the composition of the groups."""
-    sets = [it for it in findings.stability.sets if it.groups]
+    sets = [set_stability for set_stability in findings.stability.sets if set_stability.groups]
     if not sets:
         return ()
-    notes, rows, places = Footnotes(), [], shown_rates([group for it in sets for group in it.groups])
-    for it in sets:
-        heading = f"{name_text(it.name)}, {short(labels[it.experiment])}, n = {len(it.replicates)}"
+    notes, rows, places = (
+        Footnotes(),
+        [],
+        shown_rates([group for set_stability in sets for group in set_stability.groups]),
+    )
+    for set_stability in sets:
+        n = len(set_stability.replicates)
+        heading = f"{name_text(set_stability.name)}, {short(labels[set_stability.experiment])}, n = {n}"
         rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
-        rows += [_group_row(group, len(it.replicates), places, notes) for group in it.groups]
+        rows += [_group_row(group, n, places, notes) for group in set_stability.groups]
     table = Table(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_listed([LONG_NAMES[place] for place in places])}; in "
         "brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
@@ -95,10 +100,22 @@ def _long(findings: Findings, labels: Sequence[str]) -> Table:
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
     """Evaluation sets, then the weights: the experiments that have them with their measures by name."""
     for name, sets in by_name(findings).items():
-        yield name_text(name), [(labels[it.experiment], {one.name: one for one in it.measures}) for it in sets]
+        yield (
+            name_text(name),
+            [
+                (labels[set_stability.experiment], {one.name: one for one in set_stability.measures})
+                for set_stability in sets
+            ],
+        )
     weights = findings.stability.weights
     if weights:
-        yield "final weights", [(labels[it.experiment], {it.distance.name: it.distance}) for it in weights]
+        yield (
+            "final weights",
+            [
+                (labels[weight_stability.experiment], {weight_stability.distance.name: weight_stability.distance})
+                for weight_stability in weights
+            ],
+        )
 
 
 def _names(columns: Sequence[Column]) -> list[MeasureName]:
@@ -127,13 +144,15 @@ def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
 
 
 def _caption(findings: Findings, labels: Sequence[str]) -> str:
-    it = findings.stability
-    measures = [one for known in it.sets for one in known.measures] + [known.distance for known in it.weights]
-    runs = {labels[one.experiment]: len(one.replicates) for one in it.weights}
-    runs |= {labels[one.experiment]: len(one.replicates) for one in it.sets}
+    stability = findings.stability
+    measures = [one for set_stability in stability.sets for one in set_stability.measures] + [
+        weight_stability.distance for weight_stability in stability.weights
+    ]
+    runs = {labels[one.experiment]: len(one.replicates) for one in stability.weights}
+    runs |= {labels[one.experiment]: len(one.replicates) for one in stability.sets}
     counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
-    told = methods([one.interval for one in measures])
-    brackets = f" Brackets: intervals ({told}), from runs and never from pairs." if told else ""
+    text = methods([one.interval for one in measures])
+    brackets = f" Brackets: intervals ({text}), from runs and never from pairs." if text else ""
     return (
         f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
         "of the mean output of two runs, less that of each. ECE: expected calibration error. SDs have ddof 1."

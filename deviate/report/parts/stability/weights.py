@@ -23,52 +23,69 @@ NORMALISED = "the weights of each run are scaled to length 1 before, so a distan
 
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     """One part for all experiments; none where no weights were kept."""
-    found = findings.stability.weights
+    weights = findings.stability.weights
     steps = weight_plot(findings, labels)
-    if not found and steps is None:
+    if not weights and steps is None:
         return ()
-    matrices = [plot for it in found[:N_MATRICES] if (plot := distance_plot(it, labels)) is not None]
-    columns = tuple(labels[it.experiment] for it in found)
-    distances = tuple(measure_cell(it.distance) for it in found)
+    matrices = [
+        plot
+        for weight_stability in weights[:N_MATRICES]
+        if (plot := distance_plot(weight_stability, labels)) is not None
+    ]
+    columns = tuple(labels[weight_stability.experiment] for weight_stability in weights)
+    distances = tuple(measure_cell(weight_stability.distance) for weight_stability in weights)
     rows = [Row("distance of weights", distances, method=f"L2, mean over pairs; {NORMALISED}")]
-    difference = difference_row(findings, "", [it.experiment for it in found], labels)
+    difference = difference_row(findings, "", [weight_stability.experiment for weight_stability in weights], labels)
     rows += [difference] if difference else []
     table = quantities("Weights: how far apart those of two runs are", columns, rows)
-    layers = _layers(found, columns)
-    notes = (*filter(None, (missing_intervals(labels[it.experiment], [it.distance]) for it in found)), APART)
+    layers = _layers(weights, columns)
+    notes = (
+        *filter(
+            None,
+            (
+                missing_intervals(labels[weight_stability.experiment], [weight_stability.distance])
+                for weight_stability in weights
+            ),
+        ),
+        APART,
+    )
     blocks: tuple[Block, ...] = (
-        *(sentence(it, labels) for it in found),
+        *(sentence(weight_stability, labels) for weight_stability in weights),
         *(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ()))),
-        *([table] if found else []),
+        *([table] if weights else []),
         *([Fold(f"Distances of {whole(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items(notes, "footnotes"),
     )
     return (Section("stability-weights", "Weights", blocks),)
 
 
-def sentence(it: WeightStability, labels: Sequence[str]) -> str:
+def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
     """The distance, and the layer that is farthest apart."""
-    label = labels[it.experiment]
-    if isinstance(it.distance.value, Unavailable):
-        return f"How far apart the weights of two runs of {label} are is not known: {clean(it.distance.value.reason)}."
-    told = f"The final weights of two runs of {label} are {measure_text(it.distance, has_level=True)} apart, {over(it)}"
-    known = [(one.distance.value, one) for one in it.layers if not isinstance(one.distance.value, Unavailable)]
-    if len(known) > 1:
-        farthest = max(known, key=lambda one: one[0])[1]
-        told += f"; farthest is {name_text(farthest.name)} with {measure_text(farthest.distance)}"
-    return f"{told}."
+    label = labels[weight_stability.experiment]
+    if isinstance(weight_stability.distance.value, Unavailable):
+        reason = clean(weight_stability.distance.value.reason)
+        return f"How far apart the weights of two runs of {label} are is not known: {reason}."
+    distance = measure_text(weight_stability.distance, has_level=True)
+    text = f"The final weights of two runs of {label} are {distance} apart, {over(weight_stability)}"
+    distances = [
+        (one.distance.value, one) for one in weight_stability.layers if not isinstance(one.distance.value, Unavailable)
+    ]
+    if len(distances) > 1:
+        farthest = max(distances, key=lambda one: one[0])[1]
+        text += f"; farthest is {name_text(farthest.name)} with {measure_text(farthest.distance)}"
+    return f"{text}."
 
 
-def _layers(found: Sequence[WeightStability], columns: tuple[str, ...]) -> Table | None:
+def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Table | None:
     """Layers by name, experiments beside each other where they share them."""
-    named = [{one.name: one for one in it.layers} for it in found]
-    names = list(dict.fromkeys(name for it in named for name in it))
+    layers = [{one.name: one for one in weight_stability.layers} for weight_stability in weights]
+    names = list(dict.fromkeys(name for by_name in layers for name in by_name))
     if not names:
         return None
     rows = []
     for name in names[:N_LAYERS]:
-        sizes = sorted({it[name].n_weights for it in named if name in it})
-        cells = tuple(measure_cell(it[name].distance if name in it else None) for it in named)
+        sizes = sorted({by_name[name].n_weights for by_name in layers if name in by_name})
+        cells = tuple(measure_cell(by_name[name].distance if name in by_name else None) for by_name in layers)
         rows.append(Row(name_text(name), cells, method=" or ".join(whole(n, "weight") for n in sizes)))
     more = f"; the first {N_LAYERS} of {len(names)}" if len(names) > N_LAYERS else ""
     return quantities(f"Distance of weights per layer, in the order of the model{more}", columns, rows)
