@@ -139,7 +139,7 @@ def redact_words(words: Sequence[str], secrets: Iterable[str] = ()) -> tuple[str
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """A text or a command line without its secrets; one without any is given back as it is.
 
-    >>> redacted("python train.py --lr 0.1 --api-key=abc KEY=1")
+    >>> redact("python train.py --lr 0.1 --api-key=abc KEY=1")
     'python train.py --lr 0.1 --api-key=[redacted] KEY=[redacted]'
     """
     for value in _sort_secrets(secrets):

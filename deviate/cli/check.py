@@ -21,7 +21,7 @@ from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.report import check_document, render, shielded
+from deviate.report import check_document, render, shield_lines
 from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 
 
@@ -207,7 +207,9 @@ def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
         workflows.write(text, target, sys.stdout)
     people = sys.stderr if documents.takes_stdout else sys.stdout
     summary = render(document, "terminal", width=width(), is_coloured=is_coloured())
-    typer.echo(shielded(summary, secrets.token_hex(16)) if documents.is_on_github else summary, nl=False, file=people)
+    typer.echo(
+        shield_lines(summary, secrets.token_hex(16)) if documents.is_on_github else summary, nl=False, file=people
+    )
     if documents.is_on_github:
         typer.echo(render(document, "github"), nl=False, file=people)
         _summarize(render(document, "markdown"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deviate.report import clean, name, padded, widest
+from deviate.report import clean, name, pad, widest
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> str:
@@ -13,4 +13,4 @@ def align_columns(rows: Sequence[Sequence[str]]) -> str:
     cells = [[name(row[0]), *map(clean, row[1:])] for row in rows]
     used = [index for index in range(len(cells[0])) if any(row[index] for row in cells[1:])]
     widths = {index: widest([row[index] for row in cells]) for index in used}
-    return "\n".join("  ".join(padded(row[index], widths[index]) for index in used).rstrip() for row in cells)
+    return "\n".join("  ".join(pad(row[index], widths[index]) for index in used).rstrip() for row in cells)

@@ -14,7 +14,7 @@ from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
-from deviate.report import clean, counted, duration, filled, instant, name, replicates, size_text
+from deviate.report import clean, counted, duration, fill_lines, instant, name, replicates, size_text
 from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12
@@ -103,7 +103,7 @@ def experiment_text(overview: Overview, width: int) -> str:
 
 def _lines(label: str, text: str, width: int) -> list[str]:
     first, indent = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
-    return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, indent)
+    return [first + text] if label in UNBROKEN else fill_lines(text, max(width, NARROWEST), first, indent)
 
 
 def _capture_text(overview: Overview) -> str:

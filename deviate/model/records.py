@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from deviate.model.captures import Artifact
-from deviate.model.plan import SelectedMetric, Stream
+from deviate.model.plan import SelectedMetric
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
 """Outcome of a run. `diverged`: a quality metric ended NaN or infinite. `silent`: the guest never reported."""
@@ -99,7 +99,7 @@ class DrawEvent:
     """A call outside of the main loop that drew numbers, with the line of the project that asked for them."""
 
     call: str
-    stream: Stream
+    stream: str
     file: str
     line: int
 

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from deviate.report.format import replicates as replicates
     from deviate.report.format import size_text as size_text
     from deviate.report.format import with_unit as with_unit
-    from deviate.report.forms.github import shielded as shielded
+    from deviate.report.forms.github import shield_lines as shield_lines
     from deviate.report.forms.registry import CHECK_FORMS as CHECK_FORMS
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import document_form as document_form
     from deviate.report.forms.registry import render as render
-    from deviate.report.lines import filled as filled
+    from deviate.report.lines import fill_lines as fill_lines
     from deviate.report.lines import name as name
-    from deviate.report.lines import padded as padded
+    from deviate.report.lines import pad as pad
     from deviate.report.lines import widest as widest
     from deviate.report.medium import COLUMN_IN as COLUMN_IN
     from deviate.report.parts.analysis_text import render_analysis as render_analysis

@@ -108,7 +108,7 @@ def rough(value: float) -> str:
     return number(value, decimals(abs(value)) if value else 0)
 
 
-def signed(value: float, places: int | None) -> str:
+def sign_number(value: float, places: int | None) -> str:
     """The same with a plus sign, as differences are written; a rounded zero has none."""
     return plus(value, number(value, places))
 

@@ -18,7 +18,7 @@ def name(text: str) -> str:
     return text if cell_len(text) <= LONGEST_NAME else shorten_middle(text, LONGEST_NAME * len(text) // cell_len(text))
 
 
-def padded(text: str, n_columns: int) -> str:
+def pad(text: str, n_columns: int) -> str:
     """Followed by as many blanks as it takes; longer text stays as it is."""
     return text + " " * (n_columns - cell_len(text))
 
@@ -32,7 +32,7 @@ def widest(texts: Sequence[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def filled(text: str, width: int, indent: str = "", further_indent: str | None = None) -> list[str]:
+def fill_lines(text: str, width: int, indent: str = "", further_indent: str | None = None) -> list[str]:
     """Words in lines no wider than `width`; a word that is wider is broken.
 
     Args:
@@ -51,11 +51,11 @@ def filled(text: str, width: int, indent: str = "", further_indent: str | None =
     return lines if is_empty else [*lines, line]
 
 
-def joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
+def join_parts(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
     """Parts after a head, broken between parts where the line is full, and within those that are wider than a line."""
     line, is_empty = head, True
     if cell_len(head.rstrip()) > width:
-        *lines, line = filled(head, width, "", " " * indent)
+        *lines, line = fill_lines(head, width, "", " " * indent)
         yield from lines
         line += " " * (cell_len(head) - cell_len(head.rstrip()))
     for part in parts:
@@ -64,7 +64,7 @@ def joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: st
             yield line.rstrip()
             line, piece = " " * indent, part
         if cell_len(line) + cell_len(piece) > width:
-            *lines, line = filled(piece, width, line)
+            *lines, line = fill_lines(piece, width, line)
             yield from lines
         else:
             line += piece
@@ -72,7 +72,7 @@ def joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: st
     yield line.rstrip()
 
 
-def tabled(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
+def align_rows(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
     """Rows below their heads; a remark on a row goes below it. Rows that are too wide are told one after another."""
     cells = [(name(row[0]), *map(clean, row[1:])) for row in rows]
     widths = [widest(column) for column in zip(*cells, strict=True)]
@@ -81,12 +81,12 @@ def tabled(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = (
         # The names of the metrics stand two columns in from their heading, like those of the blocks above.
         first = row[0] if index == 0 else f"  {row[0]}"
         if is_narrow:
-            yield from joined(f"{first}  ", tuple(filter(None, row[1:])), width, indent=4)
+            yield from join_parts(f"{first}  ", tuple(filter(None, row[1:])), width, indent=4)
         else:
-            padded_cells = (padded(cell, size) for cell, size in zip(row[1:], widths[1:], strict=True))
-            yield "  ".join((padded(first, widths[0] + 2), *padded_cells)).rstrip()
+            padded_cells = (pad(cell, size) for cell, size in zip(row[1:], widths[1:], strict=True))
+            yield "  ".join((pad(first, widths[0] + 2), *padded_cells)).rstrip()
         if index and remarks and remarks[index - 1]:
-            yield from filled(clean(remarks[index - 1]), width, "      ")
+            yield from fill_lines(clean(remarks[index - 1]), width, "      ")
 
 
 def _words(text: str, width: int) -> Iterator[str]:

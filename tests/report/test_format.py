@@ -17,7 +17,7 @@ from deviate.report.format import (
     p_text,
     percentage,
     replicates,
-    signed,
+    sign_number,
 )
 
 
@@ -35,13 +35,13 @@ def test_a_standard_error_that_says_nothing_decides_nothing(standard_error: floa
 
 def test_a_rounded_zero_has_no_sign() -> None:
     assert number(-0.0004, 2) == "0.00"
-    assert signed(0.0004, 2) == "0.00"
-    assert signed(-0.0004, 2) == "0.00"
+    assert sign_number(0.0004, 2) == "0.00"
+    assert sign_number(-0.0004, 2) == "0.00"
 
 
 def test_a_difference_carries_its_sign() -> None:
-    assert signed(0.333, 2) == "+0.33"
-    assert signed(-0.333, 2) == "−0.33"
+    assert sign_number(0.333, 2) == "+0.33"
+    assert sign_number(-0.333, 2) == "−0.33"
 
 
 def test_values_too_small_or_large_for_decimals_are_written_with_an_exponent() -> None:

@@ -93,7 +93,7 @@ def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Ite
     )
     if converged is not None:
         for row in converged.rows:
-            yield _converged(index, findings, converged, row)
+            yield _build_converged_set(index, findings, converged, row)
         return
     accuracy = next((description for description in findings.descriptions if is_accuracy(description.metric)), None)
     if accuracy is not None:
@@ -103,7 +103,7 @@ def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Ite
         yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
 
 
-def _converged(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
+def _build_converged_set(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
     metric = next(
         (description.metric for description in findings.descriptions if description.metric.name == converged.metric),
         None,
@@ -114,14 +114,18 @@ def _converged(index: int, findings: ExperimentFindings, converged: Convergence,
 
 
 def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
-    accuracies, seconds, steps = _known(run_set.accuracies), _known(run_set.seconds), _known(run_set.steps)
+    accuracies, seconds, steps = (
+        _drop_missing(run_set.accuracies),
+        _drop_missing(run_set.seconds),
+        _drop_missing(run_set.steps),
+    )
     return (
         *_names(run_set),
         len(run_set.replicates),
-        *_spread(accuracies),
+        *_describe_spread(accuracies),
         *_classes(run_set, everything, accuracies),
-        *_spread(seconds),
-        *_spread(steps),
+        *_describe_spread(seconds),
+        *_describe_spread(steps),
         _percent(relative_range(seconds)),
         _percent(relative_range(steps)),
         1,
@@ -157,7 +161,7 @@ def _seed_kind(experiment: Experiment) -> Value:
     return 1 if {"init", "shuffle"} <= set(experiment.held) else None
 
 
-def _spread(values: Sequence[float]) -> tuple[Value, ...]:
+def _describe_spread(values: Sequence[float]) -> tuple[Value, ...]:
     """Range, largest, smallest, SD and mean."""
     ends = (max(values), min(values)) if values else (None, None)
     return _number(range_of(values)), *ends, _number(sd_of(values)), _number(mean_of(values))
@@ -168,7 +172,7 @@ def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -
 
     Classes are those of the models at the end.
     """
-    set_stability = _captured(run_set, everything)
+    set_stability = _find_set_stability(run_set, everything)
     ranged = [row for row in set_stability.classes if not isinstance(row.range, Unavailable)] if set_stability else []
     if not ranged:
         return (None,) * 8
@@ -184,17 +188,17 @@ def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -
 
 
 def _class_set(run_set: _Set, everything: Findings) -> str:
-    set_stability = _captured(run_set, everything)
+    set_stability = _find_set_stability(run_set, everything)
     return plain_text(set_stability.name) if set_stability else ""
 
 
-def _captured(run_set: _Set, everything: Findings) -> SetStability | None:
+def _find_set_stability(run_set: _Set, everything: Findings) -> SetStability | None:
     """The first set of the experiment with classes, where the models at the end are meant."""
     sets = [one for one in everything.stability.sets if one.experiment == run_set.index and one.classes]
     return sets[0] if sets and run_set.criterion in {LAST, "last"} else None
 
 
-def _known(values: Sequence[float | None]) -> list[float]:
+def _drop_missing(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 

@@ -172,7 +172,7 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
     if origin is dict:
         return {"type": "object", "additionalProperties": inner[1]}
     if origin is tuple and keys:
-        return {"type": "array", "items": _named(get_args(get_args(kind)[0]), keys, classes)}
+        return {"type": "array", "items": _name_items(get_args(get_args(kind)[0]), keys, classes)}
     if origin is tuple and inner[-1] is Ellipsis:
         return {"type": "array", "items": inner[0]}
     if origin is tuple:
@@ -180,7 +180,7 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
     raise TypeError(f"no schema for values of {kind}")
 
 
-def _named(kinds: tuple[object, ...], keys: tuple[str, ...], classes: dict[type, Schema]) -> Schema:
+def _name_items(kinds: tuple[object, ...], keys: tuple[str, ...], classes: dict[type, Schema]) -> Schema:
     """Items of a tuple by names."""
     properties: Schema = {key: _kind(kind, classes, is_unbounded=False) for key, kind in zip(keys, kinds, strict=True)}
     return {"type": "object", "properties": properties, "required": list(keys), "additionalProperties": False}

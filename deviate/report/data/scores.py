@@ -30,13 +30,13 @@ def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
                 )
 
 
-def shielded(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:
+def shield_rows(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:
     """Rows for CSV: numbers with all bits, and text that no spreadsheet takes for a formula."""
     for row in rows:
-        yield [_shielded(value) for value in row]
+        yield [_shield(value) for value in row]
 
 
-def _shielded(value: str | float) -> str | int:
+def _shield(value: str | float) -> str | int:
     """Foreign text that is a number, as the value of an argument can be, is no formula."""
     if not isinstance(value, str):
         return value if isinstance(value, int) else repr(float(value))

@@ -47,19 +47,19 @@ def figure_rows(findings: Findings) -> Iterator[list[Value]]:
     """Every figure in long form; `set` is empty for what is not of an evaluation set."""
     yield ["experiment", "variant", "set", "part", "item", "measure", "value", *INTERVAL]
     for set_stability in findings.stability.sets:
-        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        begin = [*_name_experiment(findings, set_stability.experiment), plain_text(set_stability.name)]
         yield from ([*begin, *_cells(figure)] for figure in _of_set(set_stability))
     for index, figure in _elsewhere(findings):
-        yield [*_named(findings, index), "", *_cells(figure)]
+        yield [*_name_experiment(findings, index), "", *_cells(figure)]
     for one in findings.stability.differences:
         figure = ("difference", "", one.difference.name, one.difference.value, one.difference.interval)
-        yield [*_named(findings, one.experiment), plain_text(one.set_name), *_cells(figure)]
+        yield [*_name_experiment(findings, one.experiment), plain_text(one.set_name), *_cells(figure)]
 
 
 def class_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "class", "n_examples", "replicate", "accuracy"]
     for set_stability in findings.stability.sets:
-        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        begin = [*_name_experiment(findings, set_stability.experiment), plain_text(set_stability.name)]
         for one in set_stability.classes:
             for replicate, accuracy in zip(set_stability.replicates, one.accuracies, strict=True):
                 yield [*begin, one.label, one.n_examples, replicate, accuracy]
@@ -75,7 +75,7 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
         *heads,
     ]
     for set_stability in findings.stability.sets:
-        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name)]
+        begin = [*_name_experiment(findings, set_stability.experiment), plain_text(set_stability.name)]
         for group in set_stability.groups:
             composition = [group.n_examples, group.n_positive, group.n_negative, group.share]
             yield [*begin, plain_text(group.column), plain_text(group.value), *composition, *_rates(group)]
@@ -84,10 +84,10 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
 def pair_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "measure", "replicate", "other", "value"]
     for set_stability in findings.stability.sets:
-        begin = [*_named(findings, set_stability.experiment), plain_text(set_stability.name), "churn"]
+        begin = [*_name_experiment(findings, set_stability.experiment), plain_text(set_stability.name), "churn"]
         yield from ([*begin, *row] for row in _pairs(set_stability.disagreement, set_stability.replicates))
     for weight_stability in findings.stability.weights:
-        begin = [*_named(findings, weight_stability.experiment), "", "weight-distance"]
+        begin = [*_name_experiment(findings, weight_stability.experiment), "", "weight-distance"]
         yield from ([*begin, *row] for row in _pairs(weight_stability.distances, weight_stability.replicates))
 
 
@@ -139,15 +139,15 @@ def _elsewhere(findings: Findings) -> Iterator[tuple[int, Figure]]:
         for row in convergence.rows:
             for replicate, steps, seconds in zip(convergence.replicates, row.steps, row.seconds, strict=True):
                 item = f"{plain_text(row.criterion)}, replicate {replicate}"
-                yield convergence.experiment, ("convergence", item, "steps", _known(steps), NONE)
-                yield convergence.experiment, ("convergence", item, "seconds", _known(seconds), NONE)
+                yield convergence.experiment, ("convergence", item, "steps", _estimate_or_none(steps), NONE)
+                yield convergence.experiment, ("convergence", item, "seconds", _estimate_or_none(seconds), NONE)
     for weak in findings.stability.weak:
         item = f"{plain_text(weak.metric)}, {plain_text(weak.rule)}"
         for measure in ("range_all", "range_kept", "sd_all", "sd_kept"):
             yield weak.experiment, ("weak", item, measure.replace("_", "-"), getattr(weak, measure), NONE)
 
 
-def _known(value: float | None) -> Estimate:
+def _estimate_or_none(value: float | None) -> Estimate:
     return NONE if value is None else value
 
 
@@ -186,6 +186,6 @@ def _pairs(matrix: Sequence[Sequence[float]], replicates: Sequence[int]) -> Iter
         yield [replicates[i], replicates[j], matrix[i][j]]
 
 
-def _named(findings: Findings, index: int) -> list[Value]:
+def _name_experiment(findings: Findings, index: int) -> list[Value]:
     experiment: Experiment = findings.experiments[index].experiment
     return [plain_text(experiment.name), plain_text(experiment.variant)]

@@ -19,8 +19,8 @@ def check_lines(check: Check, screen: Medium) -> str:
     for case in check.cases:
         lines += _block(case, screen)
     for warning in check.warnings:
-        lines += _filled(f"Warning  {warning}", screen, "         ")
-    word = _painted(check.word, "passed" if check.code == 0 and check.word == "passed" else _worst(check), screen)
+        lines += _fill_lines(f"Warning  {warning}", screen, "         ")
+    word = _paint(check.word, "passed" if check.code == 0 and check.word == "passed" else _worst(check), screen)
     lines += [""] if lines else []
     lines += [f"Result: {word}   {check.result}"]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -28,23 +28,23 @@ def check_lines(check: Check, screen: Medium) -> str:
 
 def _block(case: Case, screen: Medium) -> Iterator[str]:
     if case.kind == "metric":
-        head, *rest = _filled(f"Check: {case.headline}", screen, "  ")
-        yield head.replace(case.word, _painted(case.word, case.outcome, screen), 1)
+        head, *rest = _fill_lines(f"Check: {case.headline}", screen, "  ")
+        yield head.replace(case.word, _paint(case.word, case.outcome, screen), 1)
         yield from rest
-        yield from _filled(f"  {case.reason}", screen, "  ")
+        yield from _fill_lines(f"  {case.reason}", screen, "  ")
         figures = [f"{label} {text}" for label, text in case.figures[2:]]
-        yield from _filled(f"  {' · '.join(figures)}", screen, "  ")
+        yield from _fill_lines(f"  {' · '.join(figures)}", screen, "  ")
     else:
-        yield from _filled(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", screen, " " * 11)
+        yield from _fill_lines(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", screen, " " * 11)
     if case.advice:
-        yield from _filled(f"  What to do: {case.advice}", screen, "  ")
+        yield from _fill_lines(f"  What to do: {case.advice}", screen, "  ")
 
 
 def _worst(check: Check) -> str:
     return "failed" if check.code else "undecided"
 
 
-def _filled(text: str, screen: Medium, indent: str) -> list[str]:
+def _fill_lines(text: str, screen: Medium, indent: str) -> list[str]:
     width = max(screen.width, NARROWEST)
     first = text[: len(text) - len(text.lstrip())]
     return textwrap.wrap(
@@ -52,7 +52,7 @@ def _filled(text: str, screen: Medium, indent: str) -> list[str]:
     ) or [""]
 
 
-def _painted(text: str, outcome: str, screen: Medium) -> str:
+def _paint(text: str, outcome: str, screen: Medium) -> str:
     code = COLOURS.get(outcome, "")
     return f"{code}{text}{RESET}" if screen.is_coloured and code else text
 

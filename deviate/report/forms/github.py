@@ -40,7 +40,7 @@ def command(level: str, message: str, **properties: str) -> str:
     return f"::{level}{' ' if property_text else ''}{property_text}::{_data(message)}"
 
 
-def shielded(text: str, token: str) -> str:
+def shield_lines(text: str, token: str) -> str:
     r"""Lines for people, of which none is obeyed, though the name of a metric began it like a command.
 
     Args:
@@ -48,7 +48,7 @@ def shielded(text: str, token: str) -> str:
 
     Source: GitHub, "Stopping and starting workflow commands".
 
-    >>> shielded("::error::is a name\n", "c0ffee")
+    >>> shield_lines("::error::is a name\n", "c0ffee")
     '::stop-commands::c0ffee\n::error::is a name\n::c0ffee::\n'
     """
     return f"::stop-commands::{token}\n{text}::{token}::\n"

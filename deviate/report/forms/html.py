@@ -55,7 +55,7 @@ def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Ma
     # matplotlib takes half a second to import, which a terminal report should not wait for.
     from deviate.report.figures import page_figure
 
-    return {plot.key: trusted(page_figure(plot, n_points)) for plot in plots}
+    return {plot.key: trust(page_figure(plot, n_points)) for plot in plots}
 
 
 def _around(document: Document, medium: Medium) -> dict[str, str]:
@@ -63,7 +63,7 @@ def _around(document: Document, medium: Medium) -> dict[str, str]:
     script = source(SCRIPT)
     return {
         "policy": policy(script),
-        "script": trusted(script),
+        "script": trust(script),
         "csv": base64.b64encode(render_csv(document, medium).encode()).decode(),
     }
 
@@ -85,9 +85,9 @@ def _points_per_curve(report: Report) -> int:
 
 def json_in_html(text: str) -> Markup:
     """JSON that no HTML parser can leave early: the same values with `<`, `>` and `&` written as escapes."""
-    return trusted(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+    return trust(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
-def trusted(markup: str) -> Markup:
+def trust(markup: str) -> Markup:
     """Our own markup, in which foreign text is escaped already."""
     return Markup(markup)  # noqa: S704  the one place that says so

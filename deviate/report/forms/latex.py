@@ -9,8 +9,8 @@ from deviate.report.format import shorten
 from deviate.report.forms.latex_floats import floats
 from deviate.report.forms.registry import document_form
 from deviate.report.forms.siunitx import NumberColumn, is_number, number_column, number_text
-from deviate.report.forms.tex import escape, prose, written
-from deviate.report.forms.text_width import SIZES, fitted, width_pt
+from deviate.report.forms.tex import escape, prose, typeset
+from deviate.report.forms.text_width import SIZES, fit_text, width_pt
 from deviate.report.medium import Medium
 from deviate.report.numbers import TO
 
@@ -201,11 +201,11 @@ def _types(setting: _Set) -> str:
 
 def _head(setting: _Set) -> Iterator[str]:
     for headers in filter(None, (setting.table.columns, setting.table.second_columns)):
-        heads = (_braced(escape(header), column) for header, column in zip(headers, setting.columns, strict=True))
+        heads = (_brace(escape(header), column) for header, column in zip(headers, setting.columns, strict=True))
         yield rf"{' & '.join(heads)} \\"
 
 
-def _braced(text: str, column: str | NumberColumn) -> str:
+def _brace(text: str, column: str | NumberColumn) -> str:
     return f"{{{text}}}" if isinstance(column, NumberColumn) and text else text
 
 
@@ -216,11 +216,11 @@ def _body(setting: _Set) -> Iterator[str]:
         if index and is_apart:
             yield r"\addlinespace"
         if row.is_heading:
-            name = escape(fitted(row.label, LINE_PT, setting.size))
+            name = escape(fit_text(row.label, LINE_PT, setting.size))
             yield rf"\multicolumn{{{len(setting.columns)}}}{{@{{}}l}}{{\itshape {name}}} \\"
             continue
         indent = _indent(setting, row)
-        label = f"{QUAD if indent else ''}{escape(fitted(row.label, room - indent, setting.size))}"
+        label = f"{QUAD if indent else ''}{escape(fit_text(row.label, room - indent, setting.size))}"
         cells = (_cell(entry, column) for entry, column in zip(row.cells, setting.columns[1:], strict=True))
         yield rf"{' & '.join((label, *cells))} \\"
 
@@ -228,13 +228,13 @@ def _body(setting: _Set) -> Iterator[str]:
 def _cell(entry: Entry, column: str | NumberColumn) -> str:
     marks = _marks(entry)
     if isinstance(entry, Absent):
-        return _braced(f"---{marks}", column)
+        return _brace(f"---{marks}", column)
     if isinstance(column, NumberColumn) and is_number(entry):
         bold = r"\bfseries " if entry.is_best else ""
         return f"{bold}{number_text(entry)}{f'{{{marks}}}' if marks else ''}"
-    text = written(entry.pieces)
+    text = typeset(entry.pieces)
     if isinstance(column, NumberColumn):
-        return _braced(f"{text}{marks}", column)
+        return _brace(f"{text}{marks}", column)
     return rf"{{\bfseries\boldmath {text}}}{marks}" if entry.is_best else f"{text}{marks}"
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from deviate.report.document import LONGEST_NUMBER, Absent, Document, Entry, Table
-from deviate.report.forms.tex import escape, prose, written
+from deviate.report.forms.tex import escape, prose, typeset
 from deviate.report.numbers import TO
 
 LONGEST_LABEL = 60
@@ -78,5 +78,5 @@ def _cell(entry: Entry) -> str:
     if isinstance(entry, Absent):
         return escape(entry.reason)
     if TO in entry.pieces:
-        return written(("[", *entry.pieces, "]"))
-    return written(entry.pieces) if entry.is_number else escape(entry.text)
+        return typeset(("[", *entry.pieces, "]"))
+    return typeset(entry.pieces) if entry.is_number else escape(entry.text)

@@ -76,11 +76,11 @@ def _block(block: Block) -> Iterator[str]:
         case Excerpt():
             yield escape(block.caption)
             marked = (f"{'>' if line.is_marked else ' '} {line.number}  {line.text}".rstrip() for line in block.lines)
-            yield _fenced(marked)
+            yield _fence(marked)
         case Remark():
             yield f"**{escape(block.title)}** ({escape(block.label)})"
             yield from map(escape, block.sentences)
-            yield from (_fenced(code.splitlines()) for code in block.codes)
+            yield from (_fence(code.splitlines()) for code in block.codes)
             yield from [f"Source: {escape(block.source)}"] * bool(block.source)
         case Items():
             yield "\n".join(f"- {escape(text)}" for text in block.sentences)
@@ -94,7 +94,7 @@ def _answer(answer: Answer) -> Iterator[str]:
         code = "" if "\n" in point.code else _inline(point.code)
         rows.append(" ".join(filter(None, (f"- **{escape(point.label)}**", escape(point.text), code))))
     yield "\n".join(rows)
-    yield from (_fenced(point.code.splitlines()) for point in answer.points if "\n" in point.code)
+    yield from (_fence(point.code.splitlines()) for point in answer.points if "\n" in point.code)
 
 
 def _inline(code: str) -> str:
@@ -105,7 +105,7 @@ def _inline(code: str) -> str:
     return f"{ticks}{air}{text}{air}{ticks}" if text else ""
 
 
-def _fenced(lines: Iterable[str]) -> str:
+def _fence(lines: Iterable[str]) -> str:
     """Code as a block, whatever it holds."""
     text = "\n".join(map(clean, lines))
     ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.report.document import Answer, Point
 from deviate.report.format import ELLIPSIS, clean
-from deviate.report.lines import cut, filled, padded, widest
+from deviate.report.lines import cut, fill_lines, pad, widest
 
 N_LINES = 23
 """Of a screen of 24, so that where the page lies still stands below."""
@@ -21,8 +21,8 @@ def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> l
     lines: list[str] = []
     for most in MOST:
         lines = [
-            *filled(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
-            *filled(clean(subtitle), width, "", "  ")[:most],
+            *fill_lines(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
+            *fill_lines(clean(subtitle), width, "", "  ")[:most],
             "",
             *_points([*answer.points, *_notes(notes)], width, most),
         ]
@@ -46,7 +46,7 @@ def _notes(notes: Sequence[str]) -> Iterator[Point]:
 def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
     column = max(SHORTEST_LABEL, widest([point.label for point in points])) + 2
     for point in points:
-        head = padded(point.label, column)
+        head = pad(point.label, column)
         for line in _lines(point, width - column, most):
             yield f"{head}{line}".rstrip()
             head = " " * column
@@ -54,7 +54,7 @@ def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
 
 def _lines(point: Point, width: int, most: int) -> Iterator[str]:
     """Words, and code beside them where it has room, else below."""
-    text = filled(clean(point.text), width)
+    text = fill_lines(clean(point.text), width)
     code = [clean(line) for line in point.code.splitlines() if line.strip()]
     beside = f"{text[0]}{APART}{code[0]}" if len(text) == len(code) == 1 else ""
     if beside and widest([beside]) <= width:

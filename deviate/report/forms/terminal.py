@@ -21,7 +21,7 @@ from deviate.report.format import clean, counted, shorten_middle
 from deviate.report.forms.check_text import check_lines
 from deviate.report.forms.registry import document_form
 from deviate.report.forms.screen import screen
-from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
+from deviate.report.lines import align_rows, cut, fill_lines, join_parts, name, pad, widest
 from deviate.report.medium import Medium
 
 NARROWEST = 40
@@ -47,16 +47,16 @@ def _document(document: Document, medium: Medium) -> str:
     if document.answer is not None:
         first, *lines = screen(document.answer, document.subtitle, document.warnings, width)
         word = document.answer.word
-        lines.insert(0, first.replace(word, _painted(word, CODES[document.answer.tone], medium), 1))
+        lines.insert(0, first.replace(word, _paint(word, CODES[document.answer.tone], medium), 1))
         return "\n".join(lines) + "\n"
     title = clean(document.title)
-    head, *rest = filled(f"{title}   {clean(document.subtitle)}", width, "", "  ")
-    lines = [head.replace(title, _painted(title, CODES["neutral"], medium), 1), *rest]
+    head, *rest = fill_lines(f"{title}   {clean(document.subtitle)}", width, "", "  ")
+    lines = [head.replace(title, _paint(title, CODES["neutral"], medium), 1), *rest]
     for section in document.sections:
         lines += ["", *(line for block in section.blocks for line in _block(block, section, width))]
     lines.append("")
     for sentence in document.paste:
-        lines += filled(clean(sentence), width)
+        lines += fill_lines(clean(sentence), width)
     for warning in document.warnings:
         lines += _warning(clean(warning), medium, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -66,17 +66,17 @@ def _block(block: Block, section: Section, width: int) -> Iterator[str]:
     """Figures, code and lists are left to the page."""
     match block:
         case Absent():
-            yield from filled(f"{section.heading}: {block.reason}", width, "", "  ")
+            yield from fill_lines(f"{section.heading}: {block.reason}", width, "", "  ")
         case str():
-            yield from filled(clean(block), width, "", "  ")
+            yield from fill_lines(clean(block), width, "", "  ")
         case Table():
             rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
-            yield from tabled([block.columns, *rows], width, [row.note for row in block.rows])
+            yield from align_rows([block.columns, *rows], width, [row.note for row in block.rows])
 
 
 def _warning(text: str, medium: Medium, width: int) -> list[str]:
-    label = _painted("Warning", WARNING_CODE, medium)
-    first, *rest = filled(text, width - 9) or [""]
+    label = _paint("Warning", WARNING_CODE, medium)
+    first, *rest = fill_lines(text, width - 9) or [""]
     return [f"{label}  {first}", *(f"         {line}" for line in rest)]
 
 
@@ -93,12 +93,12 @@ def _report(report: Report, medium: Medium) -> str:
     for verdict in report.verdicts:
         lines += _verdict(verdict, report.scope, medium, width)
     if report.no_verdict and report.candidates:
-        lines += [*filled(report.no_verdict, width, "  "), ""]
+        lines += [*fill_lines(report.no_verdict, width, "  "), ""]
     lines += _together(report, width)
     if report.stability:
-        lines += [*_told("Stability", report.stability, width), ""]
+        lines += [*_list_sentences("Stability", report.stability, width), ""]
     if report.outcomes:
-        lines += [*_told("Outcomes", report.outcomes, width), ""]
+        lines += [*_list_sentences("Outcomes", report.outcomes, width), ""]
     lines += _others(report, width)
     lines += _failures(report, medium, width)
     for warning in report.warnings:
@@ -112,19 +112,22 @@ def _failures(report: Report, medium: Medium, width: int) -> list[str]:
     """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
     lines: list[str] = []
     for failure in report.failures[:MOST_FAILURES]:
-        text = joined(
+        text = join_parts(
             f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
             [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
             width,
             indent=9,
         )
         first, *rest = text
-        lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, medium), 1), *rest]
+        lines += [first.replace("Failed", _paint("Failed", WARNING_CODE, medium), 1), *rest]
         lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
         # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
     n_left = len(report.failures) - MOST_FAILURES
-    return [*lines, *(filled(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else [])]
+    return [
+        *lines,
+        *(fill_lines(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else []),
+    ]
 
 
 def _last_words(line: str, width: int) -> str:
@@ -147,7 +150,7 @@ def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> li
         if len(experiment.role) < 10
         else f"{experiment.role}  {name(experiment.label)}"
     )
-    lines = list(joined(f"{head}   ", experiment.state, width, indent=4))
+    lines = list(join_parts(f"{head}   ", experiment.state, width, indent=4))
     for row in (*experiment.lines, *experiment.others):
         lines += _row(row, columns, width)
     return lines
@@ -156,24 +159,24 @@ def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> li
 def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
     label, value = name(row.label), clean(row.value)
     if sum(columns) > width:
-        yield from joined(f"  {label}  {value}   ", row.details, width, indent=4)
+        yield from join_parts(f"  {label}  {value}   ", row.details, width, indent=4)
         return
-    head = f"  {padded(label, columns[0])}  {padded(value, columns[1])}   "
-    yield from joined(head, row.details, width, indent=4)
+    head = f"  {pad(label, columns[0])}  {pad(value, columns[1])}   "
+    yield from join_parts(head, row.details, width, indent=4)
 
 
 def _verdict(verdict: Verdict, scope: str, medium: Medium, width: int) -> list[str]:
     word = clean(verdict.word)
     change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
-    first, *rest = joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
-    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], medium)}", 1), *rest]
+    first, *rest = join_parts(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
+    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_paint(word, CODES[verdict.tone], medium)}", 1), *rest]
     sides = f"{name(verdict.candidate)} against {name(verdict.baseline)}"
-    lines += filled(f"{sides}: {clean(verdict.reason)}", width, "  ")
+    lines += fill_lines(f"{sides}: {clean(verdict.reason)}", width, "  ")
     if verdict.tests:
-        lines += joined("  ", verdict.tests, width, indent=2)
-    lines += filled(clean(verdict.spread), width, "  ")
-    lines += filled(f"{clean(verdict.detectable)} {scope}", width, "  ")
+        lines += join_parts("  ", verdict.tests, width, indent=2)
+    lines += fill_lines(clean(verdict.spread), width, "  ")
+    lines += fill_lines(f"{clean(verdict.detectable)} {scope}", width, "  ")
     return [*lines, ""]
 
 
@@ -183,35 +186,35 @@ def _brief(section: Section, width: int) -> list[str]:
     for block in section.blocks:
         match block:
             case Items():
-                lines += _told(section.heading, block.sentences, width)
+                lines += _list_sentences(section.heading, block.sentences, width)
             case Section():
                 lines += _brief(block, width)
             case Table():
                 rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
-                laid_out = tabled([block.columns, *rows], width - 2, remarks=[row.note for row in block.rows])
+                laid_out = align_rows([block.columns, *rows], width - 2, remarks=[row.note for row in block.rows])
                 lines += ["", *(f"  {line}" for line in laid_out)]
             case str():
-                lines += filled(block, width, "  ")
+                lines += fill_lines(block, width, "  ")
     return lines
 
 
-def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
+def _list_sentences(label: str, sentences: Sequence[str], width: int) -> list[str]:
     """Sentences, each on a line of its own, beside a label."""
     lines = [line for text in sentences for line in _hung(clean(text), width)]
     return [f"{label if index == 0 else '':<11}{line}" for index, line in enumerate(lines)]
 
 
 def _hung(text: str, width: int) -> list[str]:
-    return filled(text, width - 11, "", "  ")
+    return fill_lines(text, width - 11, "", "  ")
 
 
 def _together(report: Report, width: int) -> list[str]:
     """Three or more experiments in the primary metric, or a few where none is; several tasks."""
-    lines = [line for sentences in report.together for line in _told("Together", sentences, width)]
+    lines = [line for sentences in report.together for line in _list_sentences("Together", sentences, width)]
     if report.together_left:
         remark = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
-        lines += filled(remark, width, " " * 11)
-    lines += _told("Tasks", report.tasks, width)
+        lines += fill_lines(remark, width, " " * 11)
+    lines += _list_sentences("Tasks", report.tasks, width)
     return [*lines, ""] if lines else []
 
 
@@ -243,8 +246,8 @@ def _others(report: Report, width: int) -> list[str]:
     if not rows:
         return []
     head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
-    return [*tabled([head, *rows], width, remarks), ""]
+    return [*align_rows([head, *rows], width, remarks), ""]
 
 
-def _painted(text: str, code: str, medium: Medium) -> str:
+def _paint(text: str, code: str, medium: Medium) -> str:
     return f"{code}{text}{RESET}" if medium.is_coloured else text

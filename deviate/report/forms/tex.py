@@ -118,12 +118,13 @@ def comment(text: str) -> str:
     )
 
 
-def written(pieces: Pieces) -> str:
+def typeset(pieces: Pieces) -> str:
     r"""Numbers in mathematics, words as words; the ends of an interval in brackets are set apart by a comma.
 
-    >>> print(written((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(9, 0), "/", Number(10, 0), ")")))
+    >>> from deviate.report.numbers import Number, ends
+    >>> print(typeset((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(9, 0), "/", Number(10, 0), ")")))
     $93.41 \pm 0.22$ ($9$/$10$)
-    >>> print(written((Number(0.3, 1, "signed"), " [", *ends(-0.1, 0.7, 1), "]")), written((Number(2.31e-7, 9),)))
+    >>> print(typeset((Number(0.3, 1, "signed"), " [", *ends(-0.1, 0.7, 1), "]")), typeset((Number(2.31e-7, 9),)))
     $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
     """
     parts, is_open = [], False

@@ -35,10 +35,10 @@ def width_pt(text: str, size: str) -> float:
     return units / 1000 * SIZES[size]
 
 
-def fitted(text: str, room_pt: float, size: str) -> str:
+def fit_text(text: str, room_pt: float, size: str) -> str:
     """Text with its middle left out until it has room.
 
-    >>> fitted("validation_accuracy_of_class_7", 70, "footnotesize")
+    >>> fit_text("validation_accuracy_of_class_7", 70, "footnotesize")
     'validation_…lass_7'
     """
     n_characters = len(text)

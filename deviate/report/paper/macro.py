@@ -3,7 +3,7 @@ r"""One LaTeX command: a figure, or the sign that there is none with the reason 
 from dataclasses import dataclass
 
 from deviate.model import Unavailable
-from deviate.report.forms.tex import written
+from deviate.report.forms.tex import typeset
 from deviate.report.numbers import PERCENT, Piece
 
 MISSING = "--"
@@ -26,4 +26,4 @@ def missing(name: str, why: Unavailable) -> Macro:
 def maths(*pieces: Piece) -> str:
     """A number that is right in a sentence and in a formula; a sign of percent stays with it."""
     numbers, percent = (pieces[:-1], r"\,\%") if pieces[-1] == PERCENT else (pieces, "")
-    return rf"\ensuremath{{{written(numbers).replace('$', '')}}}{percent}"
+    return rf"\ensuremath{{{typeset(numbers).replace('$', '')}}}{percent}"

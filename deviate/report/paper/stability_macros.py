@@ -7,7 +7,7 @@ from deviate.report.numbers import Number, Pieces, factor
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import Macro, maths, missing
 from deviate.report.parts.stability.classes import places_of
-from deviate.report.parts.stability.measure_labels import MEASURES, places_for, shown
+from deviate.report.parts.stability.measure_labels import MEASURES, places_for, scale_number
 
 NAMES: dict[MeasureName, str] = {
     "churn": "Churn",
@@ -61,7 +61,7 @@ def _of_set(captured: SetStability) -> Iterator[Macro]:
 def _of_measure(measure: Measure) -> Iterator[Macro]:
     words, name = MEASURES[measure.name], NAMES[measure.name]
     places = places_for(measure.value, measure.interval, words)
-    yield _figure(name, measure.value, lambda value: (shown(value, places, words),))
+    yield _figure(name, measure.value, lambda value: (scale_number(value, places, words),))
     for end in ("Low", "High"):
         if isinstance(measure.interval, Interval):
             value = measure.interval.low if end == "Low" else measure.interval.high

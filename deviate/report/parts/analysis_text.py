@@ -30,7 +30,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
         is_whole: show each rejected value with its own reason, and each hazard, not only some of each kind.
     """
     width = max(width, 60)
-    rejected = _rejected(analysis)
+    rejected = _list_rejected(analysis)
     parts = [
         _header(analysis, width),
         _metrics(analysis, selection, width),
@@ -45,7 +45,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
 def _header(analysis: Analysis, width: int) -> str:
     lines = [f"Script     {analysis.script}", f"Main loop  {_loop(analysis.main_loop)}"]
     lines += [f"or maybe   {_loop(loop)}" for loop in analysis.alternatives[:MOST_LOOPS]]
-    return "".join(_wrapped(line, width) for line in lines)
+    return "".join(_wrap(line, width) for line in lines)
 
 
 def _loop(loop: Loop | None) -> str:
@@ -60,12 +60,12 @@ def _loop(loop: Loop | None) -> str:
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     selected = {item.metric.id: item for item in selection.metrics}
     if not analysis.metrics:
-        return "Metrics    none found\n" + _wrapped(HOW_TO_REPORT, width)
+        return "Metrics    none found\n" + _wrap(HOW_TO_REPORT, width)
     sinks = Counter(metric.sink for metric in analysis.metrics)
     reported = ", ".join(f"{sink} {count}" for sink, count in sinks.most_common())
     title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found, reported by: {reported}"
     rows = [_row(metric, selected.get(metric.id), analysis) for metric in analysis.metrics]
-    return _wrapped(title, width) + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
+    return _wrap(title, width) + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
 
 
 def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> list[str]:
@@ -81,7 +81,7 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> l
     ]
 
 
-def _rejected(analysis: Analysis) -> list[Rejected]:
+def _list_rejected(analysis: Analysis) -> list[Rejected]:
     """The rejected values that the user has not named."""
     sites = {metric.site for metric in analysis.metrics}
     return [item for item in analysis.rejected if item.site is None or item.site not in sites]
@@ -106,7 +106,7 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
         for item in items:
             places.setdefault(item.expression, []).append(_where(item, analysis))
         lines = [
-            f"{_shortened(expression)} ({', '.join(dict.fromkeys(occurrences))})"
+            f"{_shorten(expression)} ({', '.join(dict.fromkeys(occurrences))})"
             for expression, occurrences in list(places.items())[:MOST_OF_A_KIND]
         ]
         more = [f"and {len(places) - MOST_OF_A_KIND} more"] if len(places) > MOST_OF_A_KIND else []
@@ -115,7 +115,7 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
 
 
 def _each_hazard(analysis: Analysis, width: int) -> str:
-    rows = [[item.name, _where(item, analysis), _shortened(item.code), item.message] for item in analysis.hazards]
+    rows = [[item.name, _where(item, analysis), _shorten(item.code), item.message] for item in analysis.hazards]
     title = f"Hazards    {len(rows)}\n"
     return title + _table(["hazard", "line", "expression", "what happens"], rows, width) if rows else NO_HAZARDS
 
@@ -154,7 +154,7 @@ def _rest(analysis: Analysis, width: int) -> str:
         lines = ["Seed       no call that seeds was found"]
     if analysis.outputs:
         lines.append(f"Writes     {', '.join(analysis.outputs)}  (start empty in each run)")
-    return "".join(_wrapped(line, width) for line in lines)
+    return "".join(_wrap(line, width) for line in lines)
 
 
 def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:
@@ -162,7 +162,7 @@ def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:
     return str(item.line) if item.file == analysis.script else f"{item.file}:{item.line}"
 
 
-def _shortened(expression: str) -> str:
+def _shorten(expression: str) -> str:
     return expression if len(expression) <= WIDEST_EXPRESSION else f"{expression[: WIDEST_EXPRESSION - 1]}…"
 
 
@@ -175,7 +175,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     ]
     room = width - sum(widths) - len(GAP) * len(titles)
     if room < NARROWEST_REASON:
-        return "".join(_stacked(row, width) for row in texts[1:])
+        return "".join(_stack_row(row, width) for row in texts[1:])
     lines = []
     for row in texts:
         cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, [*widths, room], strict=True)]
@@ -186,7 +186,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     return "".join(lines)
 
 
-def _stacked(row: Sequence[str], width: int) -> str:
+def _stack_row(row: Sequence[str], width: int) -> str:
     """A row on a narrow screen: what is judged first, the expression and the reason below."""
     *cells, reason = row
     if len(cells) == 3:  # a hazard, its line and its expression
@@ -208,7 +208,7 @@ def _hung(text: str, width: int, indent: str, further: str | None = None) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _wrapped(text: str, width: int) -> str:
+def _wrap(text: str, width: int) -> str:
     return "".join(
         line.rstrip() + "\n"
         for line in textwrap.wrap(_clean(text), width, subsequent_indent=" " * 11, drop_whitespace=False)

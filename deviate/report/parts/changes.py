@@ -24,8 +24,8 @@ def changes_section(experiment: Experiment, earlier: Sequence[Experiment], label
     same = next((label for other, label in zip(earlier, labels, strict=False) if _is_same(other, experiment)), None)
     if same is not None and (experiment.injected or experiment.revision):
         return Section("", "Code", (Absent(f"The same code as {same}."),))
-    injected = [_injected(code, folder) for code in experiment.injected[:N_FILES]]
-    uncommitted = _uncommitted(experiment.revision, folder)
+    injected = [_describe_injected(code, folder) for code in experiment.injected[:N_FILES]]
+    uncommitted = _describe_uncommitted(experiment.revision, folder)
     blocks: list[Block] = [INJECTED, *injected] if injected else []
     blocks += [Absent(why)] if (why := _no_injected(experiment)) else []
     blocks += [uncommitted] if uncommitted else []
@@ -54,7 +54,7 @@ def _is_same(one: Experiment, other: Experiment) -> bool:
     )
 
 
-def _injected(code: InjectedCode, folder: str) -> Changes:
+def _describe_injected(code: InjectedCode, folder: str) -> Changes:
     rest = ""
     if code.is_cut or len(code.diff) > N_LINES or any(len(line) > LONGEST_LINE for line in code.diff):
         rest = f"Not all is shown: compare {folder}/{clean(code.original)} with {folder}/{clean(code.instrumented)}."
@@ -70,7 +70,7 @@ def _no_injected(experiment: Experiment) -> str:
     return f"Further files with taps: {', '.join(further_files)}." if further_files else ""
 
 
-def _uncommitted(revision: Revision | None, folder: str) -> Changes | None:
+def _describe_uncommitted(revision: Revision | None, folder: str) -> Changes | None:
     if revision is None or not revision.diff:
         return None
     lines = revision.diff.splitlines()

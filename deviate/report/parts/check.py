@@ -17,7 +17,7 @@ from deviate.report.format import (
     number,
     p_text,
     replicates,
-    signed,
+    sign_number,
     with_unit,
 )
 from deviate.report.parts.build import build_report
@@ -95,7 +95,7 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
     bound, level_of_bound = check.bound, confidence_text(check.bound_confidence)
     figures = [("difference", change.text), (level, entry.text)]
     if not isinstance(bound, Unavailable):
-        figures.append((f"one-sided {level_of_bound} bound", with_unit(signed(bound, places), unit)))
+        figures.append((f"one-sided {level_of_bound} bound", with_unit(sign_number(bound, places), unit)))
     figures += [("margin", margin or "none"), ("n", f"{comparison.baseline.n} and {comparison.candidate.n}")]
     if check.n_family > 1 and not isinstance(check.p_adjusted, Unavailable):
         figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
@@ -136,11 +136,11 @@ def _advice(check: MetricCheck) -> Iterator[str]:
         )
     elif not check.margin:
         yield "Give the smallest loss that matters with --margin."
-        yield from _seen(comparison)
+        yield from _describe_detectable(comparison)
     yield UNPLANNED
 
 
-def _seen(comparison: Comparison) -> Iterator[str]:
+def _describe_detectable(comparison: Comparison) -> Iterator[str]:
     if not isinstance(comparison.detectable, Unavailable):
         size = number(comparison.detectable, places_of_difference(comparison))
         unit = difference_unit(unit_of(comparison.metric))

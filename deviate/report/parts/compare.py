@@ -17,7 +17,15 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import Number, Pieces, p_value, text_of
-from deviate.report.parts.describe import cell_of, interval_cell, mean_cell, noted, noted_ends, places_of, unit_of
+from deviate.report.parts.describe import (
+    cell_of,
+    interval_cell,
+    mean_cell,
+    note_interval,
+    noted_ends,
+    places_of,
+    unit_of,
+)
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -96,10 +104,10 @@ def verdict_of(
         tone=tone_of(comparison),
         metric=metric_name(comparison),
         change=change.text,
-        interval=_bracketed(comparison.difference_interval, places),
+        interval=_bracket(comparison.difference_interval, places),
         effect=_effect(comparison),
         tests=_tests(comparison),
-        spread=_spread(comparison),
+        spread=_describe_spread(comparison),
         detectable=_detectable(comparison, places),
         reason=reason_text(comparison),
         paste=_paste(comparison, baseline, candidate, setting, family),
@@ -153,12 +161,11 @@ def level_and_method(interval: Interval | Unavailable) -> str:
     )
 
 
-def _bracketed(interval: Interval | Unavailable, places: int | None) -> str:
+def _bracket(interval: Interval | Unavailable, places: int | None) -> str:
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
-    return (
-        f"[{confidence_text(interval.confidence)} CI {noted(between(interval.low, interval.high, places), interval)}]"
-    )
+    ends = note_interval(between(interval.low, interval.high, places), interval)
+    return f"[{confidence_text(interval.confidence)} CI {ends}]"
 
 
 def _effect(comparison: Comparison) -> str:
@@ -215,7 +222,7 @@ def _margin_text(comparison: Comparison, margin: float) -> str:
     return with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))
 
 
-def _spread(comparison: Comparison) -> str:
+def _describe_spread(comparison: Comparison) -> str:
     if isinstance(comparison.sd_ratio, Unavailable):
         return f"SD ratio: {comparison.sd_ratio.reason}"
     verdict, interval = comparison.spread_verdict, comparison.sd_ratio_interval
@@ -260,7 +267,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
-        figures.append(noted(f"{level} CI {ends} ({interval.method})", interval))
+        figures.append(note_interval(f"{level} CI {ends} ({interval.method})", interval))
     if isinstance(comparison.deciding_test, Test):
         figures += both_texts(comparison)
         figures.append(_correction(comparison, family))

@@ -59,7 +59,7 @@ def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry
     return cell(*noted_ends(interval, places), value=interval.low)
 
 
-def noted(text: str, interval: Interval) -> str:
+def note_interval(text: str, interval: Interval) -> str:
     """An interval's text with what it may not be taken for."""
     return f"{text}, {interval.note}" if interval.note else text
 

@@ -29,7 +29,7 @@ def shape_rows(descriptions: Descriptions) -> tuple[Row, ...]:
         return ()
     shape = "bias-corrected; 0 for normal scores"
     rows = (
-        _row("standard error of the mean", "SD / √n", descriptions, lambda description: description.se, _scaled),
+        _row("standard error of the mean", "SD / √n", descriptions, lambda description: description.se, _scale),
         _row(
             "quartiles",
             "linear between scores, then their distance",
@@ -37,7 +37,7 @@ def shape_rows(descriptions: Descriptions) -> tuple[Row, ...]:
             lambda description: description.quartiles,
             _both,
         ),
-        _row("MAD", "scaled to the SD of normal scores", descriptions, lambda description: description.mad, _scaled),
+        _row("MAD", "scaled to the SD of normal scores", descriptions, lambda description: description.mad, _scale),
         _row("skewness", shape, descriptions, lambda description: description.skewness, lambda _, value: factor(value)),
         _row(
             "excess kurtosis",
@@ -58,7 +58,7 @@ def shape_rows(descriptions: Descriptions) -> tuple[Row, ...]:
             _binomial(descriptions),
             descriptions,
             lambda description: description.sampling_se,
-            _scaled,
+            _scale,
         ),
     )
     return tuple(row for row in rows if row is not None)
@@ -93,7 +93,7 @@ def _interval_row(
     return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, written)
 
 
-def _scaled(description: Description, value: float) -> Pieces:
+def _scale(description: Description, value: float) -> Pieces:
     """A spread, which of percentages is in points."""
     return with_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
 
@@ -101,7 +101,7 @@ def _scaled(description: Description, value: float) -> Pieces:
 def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:
     places = places_of(description)
     first, third = quartiles
-    return (*ends(first, third, places), "; ", *_scaled(description, third - first))
+    return (*ends(first, third, places), "; ", *_scale(description, third - first))
 
 
 def _outliers(description: Description, mad: float) -> Pieces:

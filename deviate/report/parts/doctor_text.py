@@ -26,7 +26,7 @@ def render_diagnosis(diagnosis: Diagnosis, width: int, *, is_coloured: bool = Fa
         _frameworks(diagnosis.frameworks, width),
         _controls(diagnosis.frameworks, width, is_coloured=is_coloured),
         _reasons(diagnosis.frameworks, width),
-        _tried(diagnosis.frameworks, width),
+        _list_trials(diagnosis.frameworks, width),
         _hazards(diagnosis, width),
     ]
     return "\n".join(part for part in parts if part)
@@ -37,7 +37,7 @@ def _header(diagnosis: Diagnosis, width: int) -> str:
     lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
     if machine is not None:
         lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
-    return "".join(_labelled(label, text, width) for label, text in lines)
+    return "".join(_label_text(label, text, width) for label, text in lines)
 
 
 def _machine(machine: Machine) -> str:
@@ -87,7 +87,7 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
             for framework in shown_frameworks
         ]
         table = _table([["", *group], *rows], width)
-        text += _painted(table) if is_coloured else table
+        text += _paint(table) if is_coloured else table
     followers: dict[str, list[str]] = {}
     for framework in frameworks:
         if framework.rests_on and framework.state == "works":
@@ -97,7 +97,7 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     return text + _hung(LEGEND, width)
 
 
-def _painted(table: str) -> str:
+def _paint(table: str) -> str:
     """The answers in colour: they are words of their own, which no name of a framework or factor is."""
     return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
 
@@ -134,7 +134,7 @@ def _reason(name: str, subject: str, why: str, advice: str, width: int) -> str:
     return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
 
 
-def _tried(frameworks: Sequence[Framework], width: int) -> str:
+def _list_trials(frameworks: Sequence[Framework], width: int) -> str:
     lines = [f"{framework.name} · {trial}" for framework in frameworks for trial in framework.tried]
     return "Tried here\n" + "".join(_hung(line, width) for line in lines) if lines else ""
 
@@ -174,15 +174,15 @@ def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
     return _hung(row[0], width) + _hung(", ".join(parts), width, GAP * 3)
 
 
-def _labelled(label: str, text: str, width: int) -> str:
-    return _filled(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
+def _label_text(label: str, text: str, width: int) -> str:
+    return _fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
 
 
 def _hung(text: str, width: int, indent: str = GAP) -> str:
-    return _filled(text, width, indent, indent)
+    return _fill(text, width, indent, indent)
 
 
-def _filled(text: str, width: int, first: str, further_indent: str) -> str:
+def _fill(text: str, width: int, first: str, further_indent: str) -> str:
     lines = textwrap.wrap(
         _clean(text), width, initial_indent=first, subsequent_indent=further_indent, break_on_hyphens=False
     )

@@ -26,7 +26,7 @@ def estimation_plot(
         return None
     unit = unit_of(described[0][0].metric)
     differences = tuple(
-        _plotted(comparison, label)
+        _plot_difference(comparison, label)
         for comparison, label in zip(comparisons, labels[1:], strict=False)
         if comparison is not None
     )
@@ -98,7 +98,7 @@ def _points(description: Description, label: str, index: int) -> PointGroup:
     )
 
 
-def _plotted(comparison: Comparison, label: str) -> PlottedDifference:
+def _plot_difference(comparison: Comparison, label: str) -> PlottedDifference:
     interval = comparison.difference_interval
     return PlottedDifference(
         label=label,

@@ -11,7 +11,7 @@ from deviate.report.format import (
     difference_unit,
     name_text,
     p_text,
-    signed,
+    sign_number,
     with_unit,
 )
 from deviate.report.numbers import Number
@@ -115,7 +115,7 @@ def contrast_text(contrast: Contrast, unit: str) -> str:
     places = _places(contrast)
     if isinstance(contrast.difference, Unavailable):
         return f"({contrast.difference.reason})"
-    head = with_unit(signed(contrast.difference, places), unit)
+    head = with_unit(sign_number(contrast.difference, places), unit)
     if isinstance(contrast.interval, Unavailable):
         return f"{head} ({contrast.interval.reason})"
     return f"{head} [{interval_cell(contrast.interval, places).text}], {_p_words(contrast)}"

@@ -43,7 +43,7 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     """How runs ended; a sentence where there is nothing but scores to tell: all completed, no target, no curve."""
     completions = [(label, item.completion) for item, label in zip(findings.experiments, labels, strict=True)]
     recorded = [(label, completion) for label, completion in completions if isinstance(completion, Completion)]
-    attained = list(_attained(findings, labels))
+    attained = list(_list_attainments(findings, labels))
     curves = curve_table(findings, labels)
     if not (has_failures(findings) or attained or curves):
         return Section("outcomes", HEADING, (Absent(_no_outcomes(findings)),))
@@ -114,7 +114,7 @@ def _rate_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         if not isinstance(pair.completion, Unavailable):
             completion = pair.completion
-            rows.append(Row(label, (cell_of(completion.difference, _points), _named(completion.test, ""))))
+            rows.append(Row(label, (cell_of(completion.difference, _points), _name_test(completion.test, ""))))
     columns = ("", "candidate − baseline", "Boschloo's exact test")
     return Table(f"Completion against {labels[0]}", columns, tuple(rows)) if rows else None
 
@@ -126,12 +126,12 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None
             if isinstance(comparison.worst_rank, Test):
                 name = f"{metric_name(comparison)}, {label}"
                 n = cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0))
-                rows.append(Row(name, (n, _named(comparison.worst_rank, "U"))))
+                rows.append(Row(name, (n, _name_test(comparison.worst_rank, "U"))))
     columns = ("", "runs", "Mann–Whitney U")
     return Table("Failed runs ranked worst", columns, tuple(rows)) if rows else None
 
 
-def _attained(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
+def _list_attainments(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
     """Label and index of the experiment, and the metric with its attainment: metric by metric as the first has them."""
     rows = [
         (label, index, description, description.attainment)
@@ -171,7 +171,9 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
             attainment = comparison.attainment
             if not isinstance(attainment, Unavailable):
                 name = f"{_target(comparison.baseline)}, {label}"
-                rows.append(Row(name, (_named(attainment.log_rank, "Z"), _named(attainment.log_rank_seconds, "Z"))))
+                rows.append(
+                    Row(name, (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")))
+                )
     columns = ("", "log-rank, steps", "log-rank, seconds")
     return Table(f"Time to the target against {labels[0]}", columns, tuple(rows)) if rows else None
 
@@ -264,7 +266,7 @@ def _between(interval: Interval | Unavailable, written: Callable[[float], Pieces
     return cell(*written(interval.low), TO, *high, value=interval.low)
 
 
-def _named(test: Test | Unavailable, letter: str) -> Entry:
+def _name_test(test: Test | Unavailable, letter: str) -> Entry:
     """A test, with its name where it is another than the head of the column says."""
     if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
         return test_cell(test, letter)

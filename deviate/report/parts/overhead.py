@@ -7,7 +7,7 @@ from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.report.data.plain import document_data
 from deviate.report.data.published import OVERHEAD_SCHEMA
-from deviate.report.data.scores import shielded
+from deviate.report.data.scores import shield_rows
 from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
 from deviate.report.numbers import Number, ends
@@ -34,7 +34,7 @@ def overhead_document(costs: CostFindings) -> Document:
         footnotes=tuple(_footnotes(costs)),
         facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(costs)),
         data=lambda: document_data(OVERHEAD_SCHEMA, costs, warnings),
-        rows=lambda: shielded(_csv(costs)),
+        rows=lambda: shield_rows(_csv(costs)),
     )
 
 

@@ -23,12 +23,12 @@ def plan_lines(design: Design) -> tuple[str, ...]:
     """What the question takes: a label and a sentence per line."""
     question = design.question
     lines = [f"Plan     {_test(question)}"]
-    lines += [f"Spread   {text}" for text in _spread(design)]
+    lines += [f"Spread   {text}" for text in _describe_spread(design)]
     if question.effect is not None:
         lines += [f"Effect   {_amount(question.effect, design)}"]
-        lines += _labelled("Runs", [*_runs(design), *_cost(design)])
-    lines += _labelled("Margin", _margin(design))
-    lines += _labelled("Looks", _looks(design))
+        lines += _label_lines("Runs", [*_runs(design), *_cost(design)])
+    lines += _label_lines("Margin", _margin(design))
+    lines += _label_lines("Looks", _looks(design))
     return tuple(lines)
 
 
@@ -47,7 +47,7 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
     rows = [
         (
             str(row.n),
-            _estimated(row.detectable, design),
+            _describe_effect(row.detectable, design),
             *([_chance(row.power)] if has_effect else []),
             *([_chance(row.equivalence)] if has_margin else []),
             _amount(row.half_width, design),
@@ -81,7 +81,7 @@ def _test(question: Question) -> str:
     return f"{text}; for scores near normal, skewed scores need more"
 
 
-def _spread(design: Design) -> list[str]:
+def _describe_spread(design: Design) -> list[str]:
     pilot = design.pilot
     if pilot is None:
         return ["not given: effects are in standard deviations (--pilot NAME or --sd X for units of the metric)"]
@@ -141,7 +141,7 @@ def _looks(design: Design) -> list[str]:
     return parts
 
 
-def _labelled(label: str, sentences: Sequence[str]) -> list[str]:
+def _label_lines(label: str, sentences: Sequence[str]) -> list[str]:
     return [f"{label if index == 0 else '':<9}{text}" for index, text in enumerate(sentences)]
 
 
@@ -153,7 +153,7 @@ def _amount(effect: float, design: Design) -> str:
     return with_unit(number(effect * pilot.sd, decimals(effect * pilot.sd / 10)), difference_unit(clean(pilot.unit)))
 
 
-def _estimated(effect: Estimate, design: Design) -> str:
+def _describe_effect(effect: Estimate, design: Design) -> str:
     return effect.reason if isinstance(effect, Unavailable) else _amount(effect, design)
 
 

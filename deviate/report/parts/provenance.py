@@ -90,7 +90,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _fact("Hash of the sources", clean(experiment.sources_hash)),
         _fact("Created", instant(experiment.created)),
         _fact("Runs planned", str(experiment.n_planned)),
-        *(_fact("Number of runs", text) for text in _decided(experiment)),
+        *(_fact("Number of runs", text) for text in _describe_decision(experiment)),
         _fact("Runs at a time", str(experiment.jobs)),
         _fact("Threads", _threads(experiment)),
         _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
@@ -125,7 +125,7 @@ def _fact(label: str, text: str) -> Fact:
     return Fact(label, cell(text) if text else Absent("not recorded"))
 
 
-def _decided(experiment: Experiment) -> tuple[str, ...]:
+def _describe_decision(experiment: Experiment) -> tuple[str, ...]:
     """By what the number of runs was decided, where it was not simply given."""
     looks = ", ".join(map(str, experiment.looks))
     sentences = [

@@ -18,6 +18,7 @@ from deviate.report.parts.compare import (
 from deviate.report.parts.describe import cell_of, unit_of
 from deviate.report.parts.quantity_cells import (
     Made,
+    always,
     correlation_cell,
     detectable_cell,
     detectable_method,
@@ -35,7 +36,6 @@ from deviate.report.parts.quantity_cells import (
     permutation_cell,
     ratio_interval_of,
     ratio_of,
-    said,
     spread_verdict_cell,
     test_of,
     verdict_cell,
@@ -78,12 +78,12 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
 
 def _all_quantities() -> list[_Quantity]:
     """Those of the table below, and at the end of their groups the statistics that say how they are shown."""
-    quantities = [*_QUANTITIES, *map(_labelled, labelled_statistics())]
+    quantities = [*_QUANTITIES, *map(_label_quantity, labelled_statistics())]
     groups = list(dict.fromkeys(quantity.group for quantity in quantities))
     return sorted(quantities, key=lambda quantity: groups.index(quantity.group))
 
 
-def _labelled(statistic: Statistic) -> _Quantity:
+def _label_quantity(statistic: Statistic) -> _Quantity:
     def cell(comparison: Comparison) -> Made:
         figure = figure_of(comparison, statistic.name)
         if figure.value == NOT_ASKED:
@@ -104,23 +104,23 @@ def _labelled(statistic: Statistic) -> _Quantity:
 
 
 _QUANTITIES = (
-    _Quantity("", "Verdict", said("by the rules under the tables"), verdict_cell),
-    _Quantity("", "n, baseline and candidate", said("runs with a score"), numbers_cell),
+    _Quantity("", "Verdict", always("by the rules under the tables"), verdict_cell),
+    _Quantity("", "n, baseline and candidate", always("runs with a score"), numbers_cell),
     _Quantity("Difference", "Difference of means", difference_method, difference_of),
     _Quantity(
         "Difference", "Interval of the difference", method_of("difference_interval"), interval_of("difference_interval")
     ),
     _Quantity("Difference", "Welch's interval", method_of("welch_interval"), interval_of("welch_interval")),
-    _Quantity("Difference", "Welch's t-test", said("unequal variances"), test_of("welch", "t")),
+    _Quantity("Difference", "Welch's t-test", always("unequal variances"), test_of("welch", "t")),
     _Quantity(
         "Difference",
         "p, adjusted",
-        said("Holm over the family"),
+        always("Holm over the family"),
         lambda comparison: p_value_cell(comparison.p_adjusted),
     ),
-    _Quantity("Difference", "Student's t-test", said("equal variances assumed"), test_of("student", "t")),
+    _Quantity("Difference", "Student's t-test", always("equal variances assumed"), test_of("student", "t")),
     _Quantity(
-        "Difference", "Permutation test", said("of Welch's t, runs exchanged between the sides"), permutation_cell
+        "Difference", "Permutation test", always("of Welch's t, runs exchanged between the sides"), permutation_cell
     ),
     _Quantity(
         "Difference",
@@ -129,31 +129,31 @@ _QUANTITIES = (
         interval_of("difference_bootstrap"),
     ),
     _Quantity("Difference", "Detectable difference", detectable_method, detectable_cell),
-    _Quantity("Pairing", "Pairs", said("runs of both sides that share their replicate"), pairs_cell),
-    _Quantity("Pairing", "Correlation of the pairs", said("Pearson"), correlation_cell),
-    _Quantity("Pairing", "Paired t-test", said("of the mean difference"), paired_test_of("t_test", "t")),
+    _Quantity("Pairing", "Pairs", always("runs of both sides that share their replicate"), pairs_cell),
+    _Quantity("Pairing", "Correlation of the pairs", always("Pearson"), correlation_cell),
+    _Quantity("Pairing", "Paired t-test", always("of the mean difference"), paired_test_of("t_test", "t")),
     _Quantity(
-        "Pairing", "Sign flips", said("of the mean difference, by permutation"), paired_test_of("sign_flips", "t")
+        "Pairing", "Sign flips", always("of the mean difference, by permutation"), paired_test_of("sign_flips", "t")
     ),
     _Quantity(
         "Pairing",
         "Wilcoxon signed-rank",
-        said("V: rank sum of the differences above 0"),
+        always("V: rank sum of the differences above 0"),
         paired_test_of("wilcoxon", "V"),
     ),
-    _Quantity("Equivalence", "Two one-sided tests", said("against the margin that was given"), equivalence_cell),
+    _Quantity("Equivalence", "Two one-sided tests", always("against the margin that was given"), equivalence_cell),
     _Quantity("Equivalence", "Interval for equivalence", equivalence_method, equivalence_interval_cell),
-    _Quantity("Equivalence", "Not worse", said("bound of the interval in the metric's direction"), not_worse_cell),
+    _Quantity("Equivalence", "Not worse", always("bound of the interval in the metric's direction"), not_worse_cell),
     _Quantity(
         "Ranks",
         "Mann–Whitney U",
-        said("exact, or by permutation with ties, as noted"),
+        always("exact, or by permutation with ties, as noted"),
         test_of("mann_whitney", "U"),
     ),
     _Quantity(
         "Ranks",
         "U with failures ranked worst",
-        said("a failed run is worse than every other"),
+        always("a failed run is worse than every other"),
         test_of("worst_rank", "U"),
     ),
     _Quantity(
@@ -165,13 +165,13 @@ _QUANTITIES = (
     _Quantity(
         "Ranks",
         "Cliff's delta",
-        said("P(candidate > baseline) − P(candidate < baseline)"),
+        always("P(candidate > baseline) − P(candidate < baseline)"),
         ratio_of("cliffs_delta", "cliffs_delta_interval"),
     ),
     _Quantity(
         "Ranks",
         "Kolmogorov–Smirnov test",
-        said("largest distance of the distributions"),
+        always("largest distance of the distributions"),
         test_of("kolmogorov_smirnov", "D"),
     ),
     _Quantity(
@@ -180,11 +180,11 @@ _QUANTITIES = (
         method_of("hedges_g_interval", "small-sample corrected"),
         ratio_of("hedges_g", "hedges_g_interval"),
     ),
-    _Quantity("Effect size", "Cohen's d", said("pooled SD weighted by degrees of freedom"), ratio_of("cohens_d")),
+    _Quantity("Effect size", "Cohen's d", always("pooled SD weighted by degrees of freedom"), ratio_of("cohens_d")),
     _Quantity(
         "Effect size",
         "Cohen's d, as DEVIATE",
-        said("pooled SD unweighted; for comparison with published tables only"),
+        always("pooled SD unweighted; for comparison with published tables only"),
         ratio_of("cohens_d_unweighted"),
     ),
     _Quantity(
@@ -196,7 +196,7 @@ _QUANTITIES = (
     _Quantity(
         "Spread",
         "Verdict on spread",
-        said("by the SD ratio; not adjusted for other metrics"),
+        always("by the SD ratio; not adjusted for other metrics"),
         spread_verdict_cell,
     ),
     _Quantity(
@@ -214,8 +214,8 @@ _QUANTITIES = (
     _Quantity(
         "Spread",
         "Brown–Forsythe test",
-        said("equal variances, centred at the median"),
+        always("equal variances, centred at the median"),
         test_of("brown_forsythe", "F"),
     ),
-    _Quantity("Spread", "Levene's test", said("the same, centred at the mean"), test_of("levene", "F")),
+    _Quantity("Spread", "Levene's test", always("the same, centred at the mean"), test_of("levene", "F")),
 )

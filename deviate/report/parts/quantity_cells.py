@@ -39,7 +39,7 @@ Made = Entry | None
 """A cell; None for what nobody asked for, such as a paired test of runs that were not paired."""
 
 
-def said(text: str) -> Callable[[Comparison], str]:
+def always(text: str) -> Callable[[Comparison], str]:
     return lambda _: text
 
 
@@ -82,18 +82,18 @@ def method_of(name: str, before: str = "") -> Callable[[Comparison], str]:
 
 def paired_test_of(name: str, letter: str) -> Callable[[Comparison], Made]:
     def cell(comparison: Comparison) -> Made:
-        paired = _asked(comparison)
+        paired = _find_paired(comparison)
         return None if paired is None else _test_made(getattr(paired, name), letter)
 
     return cell
 
 
-def _asked(comparison: Comparison) -> Paired | None:
+def _find_paired(comparison: Comparison) -> Paired | None:
     return comparison.paired if isinstance(comparison.paired, Paired) else None
 
 
 def pairs_cell(comparison: Comparison) -> Made:
-    paired = _asked(comparison)
+    paired = _find_paired(comparison)
     if paired is None:
         return None
     alone = f"; without a partner: {replicates(paired.unpaired)}" if paired.unpaired else ""
@@ -101,7 +101,7 @@ def pairs_cell(comparison: Comparison) -> Made:
 
 
 def correlation_cell(comparison: Comparison) -> Made:
-    paired = _asked(comparison)
+    paired = _find_paired(comparison)
     return None if paired is None else ratio_cell(paired.correlation)
 
 

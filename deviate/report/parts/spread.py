@@ -46,11 +46,11 @@ def sd_interval_cell(row: NoiseRow) -> Entry:
 
 
 def ratio_cell(row: NoiseRow) -> Entry:
-    return _bracketed(row.ratio, row.ratio_interval, _ratio)
+    return _bracket(row.ratio, row.ratio_interval, _ratio)
 
 
 def share_cell(row: NoiseRow) -> Entry:
-    return _bracketed(row.share, row.share_interval, share)
+    return _bracket(row.share, row.share_interval, share)
 
 
 def _ratio(value: float) -> Pieces:
@@ -58,7 +58,7 @@ def _ratio(value: float) -> Pieces:
     return (Number(value, 2 if value >= 0.01 else decimals(value)),)
 
 
-def _bracketed(estimate: Estimate, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
+def _bracket(estimate: Estimate, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
     if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
         return cell_of(estimate, written)
     return cell(*written(estimate), " [", *written(interval.low), TO, *written(interval.high), "]", value=estimate)

@@ -11,7 +11,7 @@ from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report import numbers
 from deviate.report.data.plain import document_data
 from deviate.report.data.published import SWEEP_SCHEMA
-from deviate.report.data.scores import shielded
+from deviate.report.data.scores import shield_rows
 from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, decimals, name_text, number, percentage, with_unit
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
@@ -49,7 +49,7 @@ def sweep_document(sweep: SweepFindings) -> Document:
         footnotes=tuple(_footnotes(sweep)),
         facts=(Fact("command", cell(clean(" ".join(redact_words(sweep.command))))),),
         data=lambda: document_data(SWEEP_SCHEMA, sweep, warnings),
-        rows=lambda: shielded(_csv(sweep)),
+        rows=lambda: shield_rows(_csv(sweep)),
     )
 
 

@@ -9,7 +9,16 @@ from deviate.report.parts.caption import caption, level, short
 from deviate.report.parts.compare import metric_name
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
-from deviate.report.parts.table_cells import EMPTY, Footnotes, absent, compared, described, mean_of, mean_with_n, n_cell
+from deviate.report.parts.table_cells import (
+    EMPTY,
+    Footnotes,
+    absent,
+    compare_cells,
+    describe_cells,
+    mean_of,
+    mean_with_n,
+    n_cell,
+)
 from deviate.report.parts.winner import best_of
 
 
@@ -27,7 +36,7 @@ def result_table(
     has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
     chosen = layout or "wide"
     chosen = "long" if chosen == "wide" and not has_columns else chosen
-    build = _compared if findings.pairs else _described
+    build = _build_compared if findings.pairs else _build_described
     columns, second, rows = build(findings, labels, rows_of, notes, chosen)
     title = caption(
         findings,
@@ -56,7 +65,7 @@ def _in_order(findings: Findings, *, as_declared: bool) -> list[Descriptions]:
     return sorted(rows, key=place)
 
 
-def _compared(
+def _build_compared(
     findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     interval = f"[{level(findings)}]"
@@ -79,7 +88,7 @@ def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, note
         mean_with_n(description, label, notes, is_best=best == index)
         for index, (description, label) in enumerate(zip(row, labels, strict=True))
     ]
-    cells = compared(comparisons[0], notes)
+    cells = compare_cells(comparisons[0], notes)
     return Row(
         _metric_label(row, comparisons),
         (*means, cells.difference_and_interval, cells.p_value, cells.verdict_and_margin),
@@ -102,7 +111,7 @@ def _long_rows(
         if index == 0:
             yield Row(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
             continue
-        cells = compared(comparisons[index - 1], notes)
+        cells = compare_cells(comparisons[index - 1], notes)
         if layout == "long":
             end = (cells.difference_and_interval, cells.p_value, cells.verdict_and_margin)
             yield Row(label, (*start, *end), begins=False)
@@ -121,7 +130,7 @@ def _comparisons(findings: Findings, row: Descriptions) -> list[Comparison | Non
     return [None if name is None else comparison_of(findings, index, name) for index in range(len(findings.pairs))]
 
 
-def _described(
+def _build_described(
     _findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     has_variants = len(labels) > 1
@@ -134,7 +143,7 @@ def _described(
         for description, label in zip(row, labels, strict=True):
             if description is None:
                 continue
-            cells = described(description, notes)
+            cells = describe_cells(description, notes)
             title, begins = (label, False) if has_variants else (name, True)
             if is_stacked:
                 rows.append(Row(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins=begins))

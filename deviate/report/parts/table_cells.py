@@ -48,14 +48,14 @@ class Compared:
 
     @property
     def difference_and_interval(self) -> Entry:
-        return joined(self.difference, self.interval)
+        return join_cells(self.difference, self.interval)
 
     @property
     def verdict_and_margin(self) -> Entry:
-        return joined(self.verdict, self.within)
+        return join_cells(self.verdict, self.within)
 
 
-def joined(first: Entry, second: Entry) -> Entry:
+def join_cells(first: Entry, second: Entry) -> Entry:
     """Two cells as one, with the footnotes of both."""
     marks = tuple(sorted({*first.marks, *second.marks}))
     if isinstance(second, Absent) or not second.pieces:
@@ -65,21 +65,21 @@ def joined(first: Entry, second: Entry) -> Entry:
     return replace(first, pieces=(*first.pieces, " ", *second.pieces), marks=marks)
 
 
-def described(description: Description, notes: Footnotes) -> Described:
+def describe_cells(description: Description, notes: Footnotes) -> Described:
     places = places_of(description)
     mean_interval, sd_interval = (
         _bracket(interval, places, notes.numbers(interval.note))
         if isinstance(interval, Interval)
-        else _marked(Absent(interval.reason), notes)
+        else _mark(Absent(interval.reason), notes)
         for interval in (description.mean_interval, description.sd_interval)
     )
     return Described(
         n=n_cell(description, notes),
-        mean=_marked(mean_cell(description), notes, description.note),
+        mean=_mark(mean_cell(description), notes, description.note),
         mean_interval=mean_interval,
         sd_interval=sd_interval,
-        cv=_marked(cell_of(description.cv, share), notes),
-        range=_marked(range_cell(description), notes),
+        cv=_mark(cell_of(description.cv, share), notes),
+        range=_mark(range_cell(description), notes),
     )
 
 
@@ -100,21 +100,21 @@ def mean_with_n(description: Description | None, label: str, notes: Footnotes, *
     if description is None:
         return absent(f"not reported by {label}", notes)
     mean, n = mean_of(description, notes, is_best=is_best), n_cell(description, notes)
-    return joined(mean, replace(n, pieces=("(", *n.pieces, ")")))
+    return join_cells(mean, replace(n, pieces=("(", *n.pieces, ")")))
 
 
 def absent(reason: str, notes: Footnotes) -> Absent:
     return Absent(reason, marks=notes.numbers(reason))
 
 
-def compared(comparison: Comparison | None, notes: Footnotes) -> Compared:
+def compare_cells(comparison: Comparison | None, notes: Footnotes) -> Compared:
     """None where a candidate did not report the metric: said in the place of the verdict."""
     if comparison is None:
         nothing = Absent("not compared")
         return Compared(nothing, EMPTY, nothing, cell("not compared"), EMPTY)
     is_withheld = comparison.verdict.word == "withheld"
     difference, interval = _difference(comparison, notes)
-    p_adjusted = _marked(p_value_cell(comparison.p_adjusted), notes)
+    p_adjusted = _mark(p_value_cell(comparison.p_adjusted), notes)
     within = margin_words(comparison)
     return Compared(
         difference=difference,
@@ -137,7 +137,7 @@ def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]
     return entry, _bracket(interval, places, notes.numbers(interval.note, comparison.note))
 
 
-def _marked(entry: Entry, notes: Footnotes, note: str = "") -> Entry:
+def _mark(entry: Entry, notes: Footnotes, note: str = "") -> Entry:
     reason = entry.reason if isinstance(entry, Absent) else ""
     return replace(entry, marks=notes.numbers(reason, note))
 

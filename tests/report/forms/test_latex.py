@@ -14,7 +14,7 @@ from studies import study, usual
 
 from deviate.model import Contrast, Experiment, Findings, Interval, ManyTable, Unavailable
 from deviate.report import build_report, render
-from deviate.report.forms.tex import escape, written
+from deviate.report.forms.tex import escape, typeset
 from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.stats import judge
 
@@ -136,7 +136,7 @@ def test_specials_in_one_string_are_escaped_one_by_one() -> None:
     ],
 )
 def test_numbers_are_set_in_mathematics_and_words_are_escaped(pieces: Pieces, text: str) -> None:
-    assert written(pieces) == text
+    assert typeset(pieces) == text
 
 
 def test_metrics_stand_as_they_were_declared() -> None:

@@ -12,7 +12,7 @@ from deviate.report.parts.diverge.difference_text import (
     code_text,
     counted_of,
     label,
-    named,
+    label_difference,
     place_text,
     run_of,
     size,
@@ -84,7 +84,7 @@ def _of_equal(findings: DivergenceFindings) -> Iterator[Point]:
     weights = {"equal": "final weights equal", "differ": "final weights differ", "not reached": "no final weights seen"}
     steps = counted_of(findings.n_steps, "update")
     yield Point("Compared", ", ".join(part for part in (steps, values, weights[findings.weights]) if part))
-    yield from _confirmed(findings)
+    yield from _list_confirmations(findings)
     yield from _ladder(findings)
 
 
@@ -94,7 +94,7 @@ def _of_parted(findings: DivergenceFindings) -> Iterator[Point]:
     yield from _ranks(findings)
     yield from _growth(findings)
     yield from _causes(findings)
-    yield from _confirmed(findings)
+    yield from _list_confirmations(findings)
     yield from _ladder(findings)
 
 
@@ -117,7 +117,7 @@ def _difference(difference: Difference, findings: DivergenceFindings) -> Iterato
 def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]:
     form = f" ({clean(difference.form)})" if difference.form else ""
     ordinal = f", number {difference.ordinal + 1} of its name in the update" if difference.ordinal else ""
-    yield f"{named(difference)}{form}{ordinal}"
+    yield f"{label_difference(difference)}{form}{ordinal}"
     if difference.only_in is not None:
         other = name_text(findings.runs[2 - difference.only_in])
         instead = (
@@ -170,7 +170,7 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
         yield Point("Or", "; ".join(f"{clean(cause.title)} ({cause.certainty})" for cause in alternatives))
 
 
-def _confirmed(findings: DivergenceFindings) -> Iterator[Point]:
+def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
     for confirmation in findings.confirmations:
         yield Point("Confirmed" if confirmation.is_equal else "Tried", confirmation_text(confirmation))
     has_switch = any(cause.switch is not None for cause in findings.causes)

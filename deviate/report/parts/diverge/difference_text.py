@@ -86,13 +86,13 @@ def what(difference: Difference) -> str:
     if is_end(difference):
         return name_text(difference.name)
     noun = nouns.get(difference.kind, "")
-    text = named(difference)
+    text = label_difference(difference)
     if difference.kind in {"gradient", "backward", "module-gradient"}:
         noun = "gradient"
     return text if not noun or text == noun else f"{noun} {text}"
 
 
-def named(difference: Difference) -> str:
+def label_difference(difference: Difference) -> str:
     """The same behind its label, which says what it is."""
     if is_end(difference):
         return "those with which the runs ended"

@@ -7,7 +7,7 @@ from deviate.base import redact_words
 from deviate.model.divergence import DivergenceFindings
 from deviate.report.data.plain import document_data
 from deviate.report.data.published import DIVERGE_SCHEMA
-from deviate.report.data.scores import shielded
+from deviate.report.data.scores import shield_rows
 from deviate.report.document import Document, Fact, Items, Section, cell
 from deviate.report.format import clean, name_text
 from deviate.report.parts.diverge.answer import answer_of, paste_text
@@ -29,7 +29,7 @@ def diverge_document(diverged: DivergenceFindings) -> Document:
         footnotes=tuple(_footnotes(diverged)),
         facts=tuple(_facts(diverged)),
         data=lambda: document_data(DIVERGE_SCHEMA, diverged, warnings),
-        rows=lambda: shielded(_csv(diverged)),
+        rows=lambda: shield_rows(_csv(diverged)),
     )
 
 

@@ -8,7 +8,7 @@ from deviate.report.format import clean, confidence_text, name_text
 from deviate.report.parts.stability.absent import reasons
 from deviate.report.parts.stability.classes import widest_in_brief
 from deviate.report.parts.stability.groups import worst_in_brief
-from deviate.report.parts.stability.measure_labels import found, measure_text, whole
+from deviate.report.parts.stability.measure_labels import find_measure, measure_text, whole
 from deviate.report.parts.stability.sets import by_name, headline
 from deviate.report.parts.stability.weights import sentence
 
@@ -52,14 +52,14 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     parts = [f"{labels[set_stability.experiment]} {_figure(set_stability)}" for set_stability in sets[:MOST_NAMED]]
     n_left = len(sets) - MOST_NAMED
     more = f"; and {n_left} more" if n_left > 0 else ""
-    subject = "Two runs disagree" if found(first.measures, "churn") else "Correlation of the outputs of two runs"
+    subject = "Two runs disagree" if find_measure(first.measures, "churn") else "Correlation of the outputs of two runs"
     level = next((text for one in sets if (text := _level(one))), "")
     examples = f"{name_text(first.name)} ({whole(first.n_examples, 'example')})"
     return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 
 def _figure(set_stability: SetStability) -> str:
-    measure = found(set_stability.measures, "churn") or found(set_stability.measures, "pearson")
+    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
     if measure is None:
         return "not known"
     if isinstance(measure.value, Unavailable):
@@ -68,7 +68,7 @@ def _figure(set_stability: SetStability) -> str:
 
 
 def _level(set_stability: SetStability) -> str:
-    measure = found(set_stability.measures, "churn") or found(set_stability.measures, "pearson")
+    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
     interval = measure.interval if measure else None
     return f" [{confidence_text(interval.confidence)} CI]" if isinstance(interval, Interval) else ""
 

@@ -77,8 +77,8 @@ def widest(set_stability: SetStability) -> str:
         added = number(100 * first.sampling_sd, places_of(first))
         sampling = f"; another test set would add an SD of {added} points"
     return (
-        f"Class {first.label} is the least steady: accuracy {_spread(first)} over {len(first.accuracies)} runs. "
-        f"It has {whole(first.n_examples, 'example')}{sampling}."
+        f"Class {first.label} is the least steady: accuracy {_describe_spread(first)} over {len(first.accuracies)} "
+        f"runs. It has {whole(first.n_examples, 'example')}{sampling}."
     )
 
 
@@ -89,10 +89,10 @@ def widest_in_brief(set_stability: SetStability) -> str:
         return ""
     chance = ", no more than by chance" if _is_chance(set_stability) else ""
     size = whole(first.n_examples, "example")
-    return f"class {first.label} is the least steady, accuracy {_spread(first)}; {size}{chance}"
+    return f"class {first.label} is the least steady, accuracy {_describe_spread(first)}; {size}{chance}"
 
 
-def _spread(class_stability: ClassStability) -> str:
+def _describe_spread(class_stability: ClassStability) -> str:
     """`83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
     places = places_of(class_stability)
     parts = (

@@ -81,7 +81,11 @@ def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]
 
     group = clean(criterion)
     arrived = _row(
-        "runs that get there", "of those on record", convergences, lambda convergence: of(convergence, _arrived), group
+        "runs that get there",
+        "of those on record",
+        convergences,
+        lambda convergence: of(convergence, _count_arrivals),
+        group,
     )
     if not any(step is not None for convergence in convergences if (row := row_of(convergence)) for step in row.steps):
         return [arrived]
@@ -112,7 +116,7 @@ def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]
     ]
 
 
-def _arrived(row: ConvergenceRow) -> Entry:
+def _count_arrivals(row: ConvergenceRow) -> Entry:
     n = sum(step is not None for step in row.steps)
     return cell(Number(n, 0), " of ", Number(len(row.steps), 0), value=n)
 

@@ -55,27 +55,27 @@ def _plot(
     low, high = min(pairs, key=lambda pair: pairs[pair]), max(pairs, key=lambda pair: pairs[pair])
     places = max(0, decimals((pairs[high] - pairs[low]) or abs(pairs[high])) or 0)
 
-    def told(value: float) -> str:
+    def format_value(value: float) -> str:
         return number(value, places)
 
-    def named(pair: tuple[int, int]) -> str:
-        return f"{told(pairs[pair])} (replicates {replicates[pair[0]]} and {replicates[pair[1]]})"
+    def name_pair(pair: tuple[int, int]) -> str:
+        return f"{format_value(pairs[pair])} (replicates {replicates[pair[0]]} and {replicates[pair[1]]})"
 
     more = f" The first {n} runs are drawn; {n_left_out} are not." if n_left_out else ""
     n_unknown = math.comb(n, 2) - len(pairs)
     more += f" Empty, for want of a finite number: {counted(n_unknown, 'pair')}." if n_unknown else ""
-    texts = tuple(tuple(told(value) if math.isfinite(value) else "" for value in row) for row in values)
+    texts = tuple(tuple(format_value(value) if math.isfinite(value) else "" for value in row) for row in values)
     return MatrixPlot(
         key=key,
         title=title,
-        description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, median {told(median(pairs.values()))}, "
-        f"least {named(low)}, most {named(high)}.{more}",
+        description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, "
+        f"median {format_value(median(pairs.values()))}, least {name_pair(low)}, most {name_pair(high)}.{more}",
         caption=f"A cell is a pair of runs, by replicate; the stronger its colour, the farther apart.{more}",
         axis=axis,
         index=index,
         names=tuple(str(replicate) for replicate in replicates[:n]),
         values=values,
         texts=texts if n <= MOST_TEXTS else (),
-        low=told(pairs[low]),
-        high=told(pairs[high]),
+        low=format_value(pairs[low]),
+        high=format_value(pairs[high]),
     )

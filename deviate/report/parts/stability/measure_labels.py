@@ -98,7 +98,7 @@ POINTS = Words("", "", 100, "points")
 PLAIN = Words("", "")
 
 
-def shown(value: float, places: int | None, words: Words) -> Number:
+def scale_number(value: float, places: int | None, words: Words) -> Number:
     """The number on its scale, without its unit."""
     return Number(words.scale * value, places, "signed" if words.is_signed else "plain")
 
@@ -129,7 +129,7 @@ def figure_pieces(
 ) -> tuple[Pieces, Pieces]:
     """`8.2 %`, and ` [7.6 … 8.8]`, which is empty where there is no interval."""
     places = places_for(value, interval, words)
-    estimate = numbers.with_unit((shown(value, places, words),), words.unit)
+    estimate = numbers.with_unit((scale_number(value, places, words),), words.unit)
     if isinstance(interval, Unavailable):
         return estimate, ()
     level = f"{confidence_text(interval.confidence)} CI " if has_level else ""
@@ -144,7 +144,7 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
 
 
 def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
-    return clean(value.reason) if isinstance(value, Unavailable) else shown(value, places, words).text
+    return clean(value.reason) if isinstance(value, Unavailable) else scale_number(value, places, words).text
 
 
 def measure_cell(measure: Measure | None) -> Entry:
@@ -157,7 +157,7 @@ def measure_text(measure: Measure, *, has_level: bool = False) -> str:
     return figure_text(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
 
 
-def found(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
+def find_measure(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
     return next((measure for measure in measures if measure.name == name), None)
 
 

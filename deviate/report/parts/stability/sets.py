@@ -14,12 +14,12 @@ from deviate.report.parts.stability.measure_labels import (
     difference_row,
     figure_cell,
     figure_pieces,
-    found,
+    find_measure,
     measure_cell,
     measure_text,
     missing_intervals,
     over,
-    shown,
+    scale_number,
     whole,
 )
 from deviate.report.parts.stability.steps import churn_plot
@@ -80,8 +80,8 @@ def sentences(set_stability: SetStability, labels: Sequence[str]) -> Iterator[st
     """What a reader needs first of one set of one experiment."""
     yield headline(set_stability, labels[set_stability.experiment])
     majority, unstable = (
-        found(set_stability.measures, "majority-agreement"),
-        found(set_stability.measures, "unstable-examples"),
+        find_measure(set_stability.measures, "majority-agreement"),
+        find_measure(set_stability.measures, "unstable-examples"),
     )
     if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
         yield (
@@ -93,7 +93,7 @@ def sentences(set_stability: SetStability, labels: Sequence[str]) -> Iterator[st
 def headline(set_stability: SetStability, label: str) -> str:
     """Two runs disagree on so many examples, although their accuracies are next to equal."""
     examples = f"the {whole(set_stability.n_examples, 'example')} of {name_text(set_stability.name)}"
-    churn, pearson = found(set_stability.measures, "churn"), found(set_stability.measures, "pearson")
+    churn, pearson = find_measure(set_stability.measures, "churn"), find_measure(set_stability.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
         return (
             f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
@@ -129,11 +129,11 @@ def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) 
     rows = [
         Row(
             words.label,
-            tuple(measure_cell(found(set_stability.measures, measure)) for set_stability in sets),
+            tuple(measure_cell(find_measure(set_stability.measures, measure)) for set_stability in sets),
             method=words.how,
         )
         for measure, words in MEASURES.items()
-        if any(found(set_stability.measures, measure) for set_stability in sets)
+        if any(find_measure(set_stability.measures, measure) for set_stability in sets)
     ]
     difference = difference_row(findings, name, [set_stability.experiment for set_stability in sets], labels)
     rows[1:1] = [difference] if difference else []
@@ -185,9 +185,9 @@ def _reduction(name: str, sets: Sets) -> Iterator[Row]:
         group += f", mean of {' or '.join(map(str, sizes))} outputs"
     accuracies = tuple(_mean_accuracy(one) for one in columns)
     yield Row("accuracy", accuracies, method="mean over runs", group=group)
-    measures = [measure for measure in MEASURES if any(one and found(one.measures, measure) for one in columns)]
+    measures = [measure for measure in MEASURES if any(one and find_measure(one.measures, measure) for one in columns)]
     for measure in measures:
-        cells = tuple(measure_cell(found(one.measures, measure) if one else None) for one in columns)
+        cells = tuple(measure_cell(find_measure(one.measures, measure) if one else None) for one in columns)
         yield Row(MEASURES[measure].label, cells, method=MEASURES[measure].how, group=group)
     cells = tuple(
         figure_cell(one.reduction, one.reduction_interval, SHARE) if one else measure_cell(None) for one in columns
@@ -200,7 +200,7 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
     if one is None or not one.accuracies:
         return measure_cell(None)
     value = sum(one.accuracies) / len(one.accuracies)
-    return cell(shown(value, 2, SHARE), " %", value=value)
+    return cell(scale_number(value, 2, SHARE), " %", value=value)
 
 
 def _unstable(set_stability: SetStability, labels: Sequence[str]) -> Table:

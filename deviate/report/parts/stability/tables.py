@@ -9,7 +9,7 @@ from deviate.report.format import clean, name_text
 from deviate.report.numbers import Number, ends, share
 from deviate.report.parts.caption import short
 from deviate.report.parts.stability.groups import SHORT, group_name, places_of, rates_of, shown_rates, spread_pieces
-from deviate.report.parts.stability.measure_labels import MEASURES, figure_pieces, methods, places_for, shown
+from deviate.report.parts.stability.measure_labels import MEASURES, figure_pieces, methods, places_for, scale_number
 from deviate.report.parts.stability.sets import by_name
 from deviate.report.parts.table_cells import EMPTY, Footnotes, absent
 
@@ -43,8 +43,8 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
         rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
         rows += [_group_row(group, n, places, notes) for group in set_stability.groups]
     table = Table(
-        f"Sub-groups: SD over n runs (ddof 1), in points, of {_listed([LONG_NAMES[place] for place in places])}; in "
-        "brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
+        f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([LONG_NAMES[place] for place in places])}; "
+        "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
         ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
         tuple(rows),
         footnotes=tuple(notes.texts),
@@ -64,7 +64,7 @@ def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes:
     return Row(short(group_name(group)), tuple(entries), begins=False)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_words(names: Sequence[str]) -> str:
     """`a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
@@ -137,7 +137,7 @@ def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
         return _absent(measure.value, notes), EMPTY
     words, interval = MEASURES[measure.name], measure.interval
     places = places_for(measure.value, interval, words)
-    value = cell(shown(measure.value, places, words))
+    value = cell(scale_number(measure.value, places, words))
     if isinstance(interval, Interval):
         return value, cell("[", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
     return value, absent(clean(interval.reason), notes)
