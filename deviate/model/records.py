@@ -68,7 +68,7 @@ class Weights:
         digest: SHA-256 over names, types, shapes and bytes, in order of the names.
     """
 
-    moment: Literal["loop", "exit"]
+    moment: str
     framework: str
     digest: str
     n_parameters: int
