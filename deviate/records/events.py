@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import convert
 
@@ -30,6 +30,8 @@ from deviate.records.json_lines import BAD, json_lines
 from deviate.records.layout import event_files
 from deviate.records.process_log import Points, ProcessLog, Source
 
+Moment = Literal["loop", "exit"]
+"""When weights are hashed. A report publishes it as text, but a file with another word is damaged."""
 T = TypeVar("T")
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not see."""
@@ -205,10 +207,10 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "seed": lambda event, log: log.seeds.append(_value_of(event, SeedEvent)),
     "control": lambda event, log: log.controls.append(_value_of(event, ControlEvent)),
     "draws": _draws,
-    "drawn": lambda event, log: log.drawn.append(_value_of(event, DrawEvent)),
+    "drawn": lambda event, log: log.drawn.append(_value_of(event, DrawEvent, stream=convert(event.stream, Stream))),
     "uncontrolled": lambda event, log: log.uncontrolled.append(_phrase(event)),
     "operation": lambda event, log: log.operations.append(_phrase(event)),
-    "weights": lambda event, log: log.weights.append(_value_of(event, Weights)),
+    "weights": lambda event, log: log.weights.append(_value_of(event, Weights, moment=convert(event.moment, Moment))),
     "evaluation": lambda event, log: log.evaluation.append(_value_of(event, EvaluationData)),
     "flip": _flip,
     "artifact": _artifact,
