@@ -194,7 +194,7 @@ def test_csv_has_a_row_for_each_run_and_metric_and_no_formula(kind: Kind) -> Non
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_beside_the_page_have_even_rows_and_no_formula(kind: Kind) -> None:
-    for file in table_files(_hostile(kind).findings):
+    for file in table_files(hostile_findings(kind)):
         text = "".join(file.chunks())
         rows = list(csv.reader(io.StringIO(text), strict=True))
         assert {len(row) for row in rows} == {len(rows[0])}, file.name

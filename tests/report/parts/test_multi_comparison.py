@@ -84,7 +84,7 @@ def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
         scored("b", [93.2, 93.9, 92.6, 94.0, 93.3, 92.9, 93.8]),
     )
     findings = dataclasses.replace(_findings(experiments), primary="test_acc")
-    first, second = many_lines(findings, [it.name for it in experiments])
+    ((first, second),) = many_lines(findings, [it.name for it in experiments])
     (quote,) = _many(*experiments).quotes
     assert first.startswith("test_acc over 3 experiments: Welch F(2, ")
     pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = \.\d{3}"
