@@ -181,7 +181,7 @@ def _content(path: Path) -> bytes:
     return f"link to {path.readlink()}".encode() if path.is_symlink() else path.read_bytes()
 
 
-GUEST_CODE = "/snapshot/guest/_deviate_guest/"
+GUEST_CODE = "/snapshot/guest/"
 """Code of the package itself, which is what the two versions differ in, is no outcome."""
 
 
@@ -190,7 +190,7 @@ def outcome(code: str, out: bytes, err: bytes, changes: dict[str, bytes | None])
     parts = {"exit code": [code], "stdout": lines_of("stdout", out), "stderr": lines_of("stderr", err)}
     raw = {"exit code": code.encode(), "stdout": out, "stderr": err}
     for name, data in changes.items():
-        if GUEST_CODE in name:
+        if GUEST_CODE in name and name.endswith(".py"):
             continue
         parts[name] = ["(removed)"] if data is None else lines_of(name, data)
         raw[name] = data or b""
