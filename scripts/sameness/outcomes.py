@@ -200,8 +200,9 @@ def outcome(code: str, out: bytes, err: bytes, changes: dict[str, bytes | None])
 
 
 def _without_guest_code(manifest: bytes) -> bytes:
-    """A manifest without the digests of the package's own files."""
+    """A manifest without the digests of the package's own files, and without its own, which follows from them."""
     document = json.loads(manifest)
+    document.pop("digest", None)
     digests = document.get("digests", {})
     document["digests"] = {name: digest for name, digest in digests.items() if not name.startswith("guest/")}
     return json.dumps(document).encode()
