@@ -201,7 +201,7 @@ class _Transformers:
 
     def __init__(self, call: cst.Call, graph: CallGraph) -> None:
         self.call, self.graph = call, graph
-        self.made = list(self._constructions())
+        self.constructions = list(self._constructions())
 
     def keys(self) -> list[str]:
         keys = list(TRAINED)
@@ -232,7 +232,7 @@ class _Transformers:
         evaluations = (dotted_name(owner) + ".evaluate", "self.evaluate")
         if any(dotted_name(call.func) in evaluations for call, _ in self.graph.calls):
             return True
-        datasets = [keywords(call).get("eval_dataset") for call, _ in self.made]
+        datasets = [keywords(call).get("eval_dataset") for call, _ in self.constructions]
         if all(value is None or _is_nothing(value) for value in datasets):
             return False
         settings = [call for call, _ in self.graph.calls if last_name(call.func).endswith("TrainingArguments")]
@@ -243,7 +243,7 @@ class _Transformers:
     def _list_computed(self) -> list[str]:
         """Keys of what `compute_metrics` returns."""
         keys: list[str] = []
-        for call, around in self.made:
+        for call, around in self.constructions:
             computing = keywords(call).get("compute_metrics")
             for routine in self.graph.resolver.functions(computing, around) if computing is not None else ():
                 for returned in routine.function.returns:
