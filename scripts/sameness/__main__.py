@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from scripts.sameness.outcomes import Folder, Outcome, differences
 from scripts.sameness.sides import Forked, played
 
 EXPECTED = ROOT / "scripts/same_as_expected.txt"
+COMMAND = "command: "
 KEPT = ROOT / "build/same_as"
 """Inputs, and the list of fonts that matplotlib takes seconds to make."""
 SHOWN = 20
@@ -48,10 +49,20 @@ class Compared:
     new: Outcome
     diffs: tuple[tuple[str, list[str]], ...]
 
-    def is_expected(self, patterns: Iterable[re.Pattern[str]]) -> bool:
-        """Whether each changed line has words that were changed on purpose."""
+    def is_expected(self, expected: "Expected") -> bool:
+        """Whether the command, or each changed line, was changed on purpose."""
+        if any(pattern.search(self.name) for pattern in expected.commands):
+            return True
         changed = [line[1:] for _, diff in self.diffs for line in diff if line[:1] in {"-", "+"}]
-        return all(any(pattern.search(line) for pattern in patterns) for line in changed)
+        return all(any(pattern.search(line) for pattern in expected.lines) for line in changed)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What was changed on purpose: patterns of the names of commands, and of changed lines."""
+
+    commands: tuple[re.Pattern[str], ...]
+    lines: tuple[re.Pattern[str], ...]
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -71,10 +82,13 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def patterns_of(path: Path) -> list[re.Pattern[str]]:
-    """Regular expressions, one a line; a line that begins with # is a comment."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [re.compile(line) for line in lines if line.strip() and not line.startswith("#")]
+def read_expected(path: Path) -> Expected:
+    """Regular expressions, one a line: of a command after `command: `, else of a line. `#` begins a comment."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    patterns = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    commands = [line.removeprefix(COMMAND) for line in patterns if line.startswith(COMMAND)]
+    lines = [line for line in patterns if not line.startswith(COMMAND)]
+    return Expected(tuple(map(re.compile, commands)), tuple(map(re.compile, lines)))
 
 
 def environment_of(scratch: Path) -> dict[str, str]:
@@ -199,7 +213,7 @@ def keep(command: Compared, folder: Path) -> None:
 def main(arguments: list[str]) -> int:
     """Exit code 1 where a command differs in a way that is not expected."""
     options = parsed(arguments)
-    patterns = patterns_of(options.expect)
+    expected = read_expected(options.expect)
     begun = time.monotonic()
     n_equal = n_expected = n_different = n_files = 0
     codes: Counter[str] = Counter()
@@ -228,7 +242,7 @@ def main(arguments: list[str]) -> int:
             if not command.diffs:
                 n_equal += 1
                 continue
-            is_expected = command.is_expected(patterns)
+            is_expected = command.is_expected(expected)
             n_expected += is_expected
             n_different += not is_expected
             show(command, is_expected=is_expected)

@@ -69,7 +69,8 @@ class Source:
         if "\f" not in self.text:
             return {}
         plain = io.StringIO(without_form_feeds(self.text), newline="").readlines()
-        pairs = enumerate(zip(self.lines, plain, strict=True), 1)
+        # A last line of form feeds alone is no line of the plain text; no code stands on it.
+        pairs = enumerate(zip(self.lines, plain, strict=False), 1)
         return {line: len(printed) - len(other) for line, (printed, other) in pairs if len(printed) != len(other)}
 
     def span(self, node: cst.CSTNode) -> Span:

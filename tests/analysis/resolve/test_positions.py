@@ -1,5 +1,7 @@
 """Positions are those of libcst's PositionProvider, and of the text where libcst loses a part of it."""
 
+from pathlib import Path
+
 import libcst as cst
 import pytest
 from installed import installed_files
@@ -76,3 +78,11 @@ def test_what_libcst_loses_before_a_statement_does_not_move_it(text: str) -> Non
     line = before.count("\n") + 1
     column = len(before) - (before.rfind("\n") + 1)
     assert (where.start.line, where.start.column, where.end.line, where.end.column) == (line, column, line, column + 8)
+
+
+def test_a_last_line_of_a_form_feed_alone_moves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("x = 1\n\fprint(x)\n\f")
+    source = read_source(path, path.name)
+    (call,) = (node for node in walk(source.tree) if isinstance(node, cst.Call))
+    assert source.between(source.span(call)) == "print(x)"
