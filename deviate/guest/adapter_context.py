@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
+from .annotations import TYPE_CHECKING
 from .bits import Moment
 from .capture import Capture
 from .project import Project
@@ -13,10 +15,7 @@ from .streams import Streams
 from .trace import Trace
 from .write_guard import WriteGuard
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-
     from .split import EarlyDraws
 
 

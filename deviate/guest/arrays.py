@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Sequence
-
-    from .hashing import Array
+from .annotations import Any, Array, Sequence
 
 WHOLE, REAL = "int64", "float64"
 LONGEST = 64

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Callable, Iterator, Sequence
-
-    from .recorder import Recorder
+from .annotations import Callable, Iterator, Sequence
+from .recorder import Recorder
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""

@@ -10,15 +10,10 @@ from __future__ import annotations
 import os
 from threading import get_ident
 
+from .annotations import Array, Callable, Iterable, Sequence
 from .examples import Set, fit_name
 from .npz import write_npz
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Callable, Iterable, Sequence
-
-    from .hashing import Array
-    from .recorder import Recorder
+from .recorder import Recorder
 
 FOLDER = "artifacts"
 PREDICTIONS, WEIGHTS = "predictions", "weights"

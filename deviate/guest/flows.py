@@ -9,13 +9,10 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+from types import CodeType, FrameType
 
+from .annotations import Iterator
 from .project import Project
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Iterator
 
 DATA = re.compile(r"(?:set|data|frame|series|loader|array|tensor)s?$", re.IGNORECASE)
 """How the names of classes end whose objects hold examples."""

@@ -10,6 +10,7 @@ import sys
 
 from . import checkpoint_guard, imports, source, taps
 from .adapter_context import AdapterContext
+from .annotations import Any
 from .capture import Capture
 from .editable import Editable
 from .project import Project
@@ -18,11 +19,6 @@ from .seeds import Seeding
 from .streams import Streams, route
 from .trace import Trace
 from .write_guard import WriteGuard
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _context: AdapterContext | None = None
 

@@ -7,19 +7,14 @@ are part of the record, so that a report says which arrays it speaks of.
 from __future__ import annotations
 
 import re
+from types import FrameType
 
 from . import names
+from .annotations import Any, Array
 from .arrays import array_of
 from .evaluations import NAMES, Evaluations
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
-
-    from .hashing import Array
-    from .project import Project
-    from .recorder import Recorder
+from .project import Project
+from .recorder import Recorder
 
 SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hold_?out|held_?out|unseen")
 """What sets of examples are called that are not for training."""

@@ -9,18 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 
 from .adapter_context import AdapterContext
+from .annotations import TYPE_CHECKING, Any, Sequence
 from .frameworks import PACKAGES
 
 OWN = "deviate"
 """What a script imports to log something itself; it need not be installed where the script runs."""
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any, Sequence
 
 
 class Finder:

@@ -12,13 +12,11 @@ from itertools import starmap
 from sys import _getframe
 from types import BuiltinMethodType, CoroutineType, MemberDescriptorType, MethodType
 
+from .annotations import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 from .recorder import Recorder
 from .values import ABSENT, MOST_ITEMS, is_remote, read
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from .values import Numbers
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from types import FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
-    from .project import Project
+from .annotations import Any, Callable, Iterator
+from .project import Project
 
 NOBODY = "evaluation"
 """What a set is called of which no name is known."""

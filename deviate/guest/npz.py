@@ -8,11 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Iterable, Sequence
-
-    from .hashing import Array
+from .annotations import Any, Array, Iterable, Sequence
 
 CODES = {
     "bool": "|b1", "int8": "|i1", "uint8": "|u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4",
@@ -58,7 +54,7 @@ def _level(is_compressed: bool) -> dict[str, Any]:
     return {"compresslevel": 1} if is_compressed else {}
 
 
-def _write_array(file: BinaryIO | Any, kind: str, shape: Sequence[int], buffer: Any) -> None:
+def _write_array(file: Any, kind: str, shape: Sequence[int], buffer: Any) -> None:
     code = kind if kind[0] == "U" else CODES[kind]
     order = "" if code[0] == "|" else "<" if sys.byteorder == "little" else ">"
     sizes = "".join("%d, " % size for size in shape)

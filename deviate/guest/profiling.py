@@ -9,13 +9,9 @@ import json
 import os
 from time import perf_counter
 
+from .adapter_context import AdapterContext
+from .annotations import Any, Callable
 from .capture import FOLDER
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .adapter_context import AdapterContext
 
 SCHEMA = 1
 PROFILE = "profile"

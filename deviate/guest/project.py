@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
+from types import CodeType, FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any
+from .annotations import Any
 
 
 class Project:

@@ -10,16 +10,14 @@ from functools import partial
 from sys import gettrace
 from threading import RLock, get_ident
 from time import perf_counter, time
+from types import CodeType, FrameType
 
 from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
+from .annotations import TYPE_CHECKING, Callable
 from .project import Project
 from .values import DeferredScalar, label_numbers, read
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Callable
-
     from .values import Numbers
 
 STAMP_S = 0.001

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from types import MethodType
 
+from .annotations import Any
 from .seeds import wraps_like
 from .streams import Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 INIT = "init"
 

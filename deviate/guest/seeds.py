@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
+from .annotations import Any, Callable
 from .project import Project
 from .recorder import Recorder
 from .streams import Streams, spell_seed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
 
 MOST_RECORDED = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""

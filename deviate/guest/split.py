@@ -11,16 +11,12 @@ does not, they stay what they are, and are recorded with their place: a hash of 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import CodeType, FrameType, ModuleType
 
+from .annotations import Any, Callable, Iterable
 from .project import Project, beyond
 from .seeds import wraps_like
 from .streams import OTHER, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any, Callable, Iterable
 
 SPLIT = "split"
 

@@ -13,9 +13,10 @@ import operator
 import os
 from threading import get_ident
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+from .annotations import TYPE_CHECKING, Any, Callable
+
 if TYPE_CHECKING:
-    from typing import Any, Callable, ContextManager, Protocol
+    from typing import ContextManager, Protocol
 
     from .recorder import Recorder
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from itertools import compress
 from sys import _getframe
+from types import FrameType
 
+from .annotations import TYPE_CHECKING, Any, Callable, Iterable
 from .recorder import UNLABELLED, Recorder, Running
 from .values import ABSENT, DeferredScalar, item
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterable, TypeVar
+    from typing import TypeVar
 
     from .checkpoint_guard import CheckpointGuard
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import string
 from sys import _getframe
 
+from .annotations import Any, Callable, Mapping, Sequence
 from .recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
 
 
 class Formatting(string.Formatter):

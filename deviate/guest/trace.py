@@ -14,17 +14,14 @@ import os
 import sys
 from functools import partial
 from time import perf_counter
+from types import FrameType
 
+from .annotations import TYPE_CHECKING, Array, Callable
 from .seeds import wraps_like
 from .trace_file import TraceFile, record_line
 from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Callable
-
-    from .hashing import Array
     from .project import Project
     from .recorder import Recorder
     from .trace_file import Digest

@@ -6,13 +6,11 @@ import json
 import os
 from functools import partial
 
+from .annotations import TYPE_CHECKING, Any, Array, Callable
 from .npz import write_npz
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Union
-
-    from .hashing import Array
+    from typing import Union
 
     Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
 

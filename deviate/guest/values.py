@@ -9,10 +9,9 @@ import sys
 from collections import ChainMap, UserDict
 from types import MappingProxyType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
+from .annotations import TYPE_CHECKING, Any, Callable
 
+if TYPE_CHECKING:
     Numbers = list[tuple[str | None, float | "DeferredScalar"]]
 
 LONGEST_TEXT = 40

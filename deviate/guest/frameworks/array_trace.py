@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
+from ..adapter_context import AdapterContext
+from ..annotations import Any, Iterator
 from ..checksums import checksum, row_checksums
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ..adapter_context import AdapterContext
-    from ..trace import Trace
+from ..trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}
 """Libraries whose global generators are read here, and what records call them."""

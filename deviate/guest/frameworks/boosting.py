@@ -6,14 +6,11 @@ A library that is given none has one of its own, which is the same in all runs.
 from __future__ import annotations
 
 from sys import _getframe
+from types import FrameType
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Iterator
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Iterator
 
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.basic", "xgboost.core", "catboost.core"
 MODULES = (LIGHTGBM, XGBOOST, CATBOOST)

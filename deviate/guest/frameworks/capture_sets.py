@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from types import FrameType
 
 from .. import names
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Array, Callable
 from ..capture import FULL, PREDICTIONS
 from ..examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..hashing import Array
 
 INPUTS_OF = {
     "x": "y",

@@ -9,11 +9,8 @@ from __future__ import annotations
 import os
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 HUB = {
     "huggingface_hub.file_download": "hf_hub_download",

@@ -5,11 +5,8 @@ from __future__ import annotations
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 SOURCES = {
     "os": ("urandom", "getrandom"),

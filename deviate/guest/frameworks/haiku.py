@@ -5,13 +5,10 @@ from __future__ import annotations
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
 from .jax import parts
 from .jax.weights import is_training
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 TRANSFORM = "haiku._src.transform"
 MODULES = ("haiku", TRANSFORM)

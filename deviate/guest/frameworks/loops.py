@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from .capture_sets import Sets
 from .rows import Batches, numbers
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Loop:

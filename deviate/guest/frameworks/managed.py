@@ -9,12 +9,9 @@ import weakref
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Callable, Mapping
 from ..recorder import Running
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
 
 
 class Managed:

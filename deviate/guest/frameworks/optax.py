@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
 from .jax import parts
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("optax",)
 IN_PLACE = "flax.nnx"

@@ -6,14 +6,11 @@ import os
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
 from ..split import Splitting
 from ..stream_generators import StreamGenerators
 from ..streams import OTHER, Bank, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("random",)
 LIBRARY, OWN = "random", "random.Random"

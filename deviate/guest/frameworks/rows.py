@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from ..annotations import Any, Array, Callable, Iterator, Sequence
 from ..arrays import array_of
 from ..capture import FULL, Capture
 from ..examples import KEY_WIDTH, example_keys
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
-
-    from ..hashing import Array
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Callable
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors.flax", "safetensors.tensorflow")
 

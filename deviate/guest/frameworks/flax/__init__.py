@@ -8,16 +8,12 @@ from __future__ import annotations
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from ..jax import Parts, parts
+from ..jax.keys import Keys
 from ..jax.weights import is_training
 from .nnx import patch_nnx
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..jax.keys import Keys
 
 CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
 MODULES = ("flax", CORE, STATE, NNX)

@@ -6,13 +6,11 @@ import sys
 from types import FunctionType
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ...seeds import wraps_like
 from ..jax import Parts
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..jax.keys import Keys
     from .nnx_capture import NnxCapture
 

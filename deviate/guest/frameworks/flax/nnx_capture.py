@@ -9,18 +9,16 @@ from __future__ import annotations
 import inspect
 import sys
 from threading import get_ident
+from types import FrameType
 
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
 from ..jax.programs import Program
 from ..jax.trees import named_leaves
 from ..jax.weights import is_training
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     Layout = list[tuple[str, tuple[int, ...]]]
     """Names and shapes of weights."""
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
 from ..array_trace import record, record_batch, record_loss
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
 from ..jax.trees import is_concrete, is_float, named_leaves
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..jax.weights import Weights
+from ..jax.weights import Weights
 
 COMPILATION = "flax.nnx.transforms.compilation"
 

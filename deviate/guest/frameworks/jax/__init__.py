@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ...seeds import wraps_like
 from ...source import GUEST
 from .controls import Controls, facts
@@ -13,10 +14,7 @@ from .prints import lend_loops, observe_prints
 from .programs import Programs
 from .weights import OneBit, Weights
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from .trace import JaxTrace
 
 DEBUGGING = "jax._src.debugging"

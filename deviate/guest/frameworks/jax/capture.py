@@ -8,9 +8,11 @@ leads there is compiled on its own and called with the same arguments. The progr
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first
@@ -18,10 +20,8 @@ from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, t
 from .programs import Program, Programs
 from .trees import is_concrete, is_key, named_leaves, subtrees_like
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Tuple
+    from typing import Tuple
 
     from .trees import Shape
 

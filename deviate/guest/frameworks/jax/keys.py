@@ -16,17 +16,14 @@ is called in another region, or in the main loop as well as before it, is traced
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import OTHER
 from .programs import REGION, TRAINING, Programs
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 LIBRARY = "jax"
 NO_SAMPLERS = {"PRNGKey", "key", "key_data", "key_dtype", "key_impl", "wrap_key_data", "split", "fold_in", "clone"}

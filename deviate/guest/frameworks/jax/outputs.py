@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import sys
 
+from ...annotations import TYPE_CHECKING, Any
 from ..rows import LABELS, size_of
 from .trees import has_rows
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from .trees import Shape
 
 OUTPUTS, INPUTS = "deviate.outputs", "deviate.inputs"

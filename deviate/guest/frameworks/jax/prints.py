@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from sys import _getframe
 from threading import get_ident, main_thread
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...recorder import Recorder, Running
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Iterator
 
 
 def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:

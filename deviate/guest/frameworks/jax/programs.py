@@ -9,18 +9,15 @@ from __future__ import annotations
 import inspect
 import sys
 from threading import get_ident
-from types import MethodType
+from types import FrameType, MethodType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from .trees import first_leaf, shape_of, subtrees_like
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     from .trees import Shape
 
 DRAW = ("draw", None)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import inspect
 import sys
+from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ..array_trace import States, record, record_batch, record_loss
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Dict, Tuple
+    from typing import Dict, Tuple
 
     from .programs import Programs
     from .trees import Shape

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from ...annotations import TYPE_CHECKING, Any, Iterator
 
+if TYPE_CHECKING:
     Shape = tuple[Any, tuple[tuple[int, ...], ...]]
     """Structure of a tree, and the shapes of its leaves."""
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import sys
 from functools import partial
+from types import FrameType
 from weakref import ref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...arrays import array_of
 from ...bits import flip_lowest_bit, places
 from ...evaluations import Evaluations
@@ -19,13 +21,6 @@ from ...hashing import weights_digest
 from .programs import Program, Programs
 from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 FRAMEWORK = "jax"
 TRIES = 5

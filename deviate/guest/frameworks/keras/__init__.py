@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ..managed import Managed
 from .data import Data
 from .proof import TRAINERS, Watch, watch_of
 from .streams import Keras, keras_of, set_random_seed
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     Logs = dict[str, Any] | None
 
 CALLBACKS = (

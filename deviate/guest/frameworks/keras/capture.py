@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import functools
 import weakref
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import Batches, arrays_in, first
 from ..tensorflow.proof import Proof, _identities, to_numpy
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 FRAMEWORK = "keras"
 SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import inspect
 import sys
 
+from ...annotations import Any, Iterator
 from ...callback_threads import callback_threads_of
 from ...regions import region
 from ...seeds import wraps_like
 from .streams import Keras
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory")
 

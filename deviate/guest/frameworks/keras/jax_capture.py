@@ -7,24 +7,18 @@ leads to the outputs is compiled on its own, and called before it: the step uses
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from weakref import WeakKeyDictionary
 
+from ...annotations import Any
 from ...seeds import wraps_like
 from ..capture_sets import Way
-from ..jax.outputs import OUTPUTS, leading, tag_arrays
+from ..jax.capture import JaxCapture
+from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
 from ..jax.trees import is_concrete
 from ..rows import arrays_in, first
-from .capture import _unpack
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
-
-    from ..jax.capture import JaxCapture
-    from ..jax.outputs import Part
-    from ..tensorflow.proof import Proof
-    from .capture import KerasCapture
+from ..tensorflow.proof import Proof
+from .capture import KerasCapture, _unpack
 
 
 class JaxCalls:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import functools
 import sys
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import proof_of
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     from ..tensorflow.capture import Calls
     from .capture import KerasCapture
     from .jax_capture import JaxCalls

@@ -5,19 +5,15 @@ from __future__ import annotations
 import functools
 import sys
 from sys import _getframe
-from types import FunctionType
+from types import FrameType, FunctionType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...regions import Constructor, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
 from ..tensorflow.purpose import Purpose, purpose_of
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 LIBRARY = "keras"
 LIMIT = 10**9

@@ -13,15 +13,12 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterable, Iterator
 from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import is_eager_tensor, step_of
 from .proof import TRAINERS
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator
 
 FRAMEWORK = "keras"
 PARTS = ("input", "target", "weight")

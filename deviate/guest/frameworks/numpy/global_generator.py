@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...split import Splitting
 from ...streams import Bank, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 LIBRARY = "numpy"
 PERMUTATIONS = ("permutation", "permuted", "shuffle")

@@ -9,18 +9,15 @@ the line of the project that led there is recorded: such a seed is fixed in ever
 from __future__ import annotations
 
 from sys import _getframe, modules
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...project import beyond
 from ...seeds import wraps_like
 from ...stream_generators import StreamGenerators
 from ...streams import derive, spell_seed
 from .global_generator import LIBRARY, patch_draws
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 BIT_GENERATORS = {
     "PCG64": "numpy.default_rng",

@@ -6,12 +6,9 @@ import sys
 
 from ... import taps
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from ...write_guard import WriteGuard
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("torch",)
 

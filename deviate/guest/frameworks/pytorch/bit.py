@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...annotations import Any
 from ...bits import Moment, places
 from ...recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .trained import Trained
+from .trained import Trained
 
 FRAMEWORK = "torch"
 WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}

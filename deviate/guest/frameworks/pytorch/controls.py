@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 REDUCED = ("tf32", "bf16")
 INDUCTOR = "torch._inductor.config"

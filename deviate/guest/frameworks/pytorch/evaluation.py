@@ -10,15 +10,11 @@ import weakref
 from collections import deque
 from itertools import count
 
+from ...annotations import Any, Iterator
 from ...evaluations import INPUTS, LOADER, Evaluations
+from ...recorder import Recorder
 from .tensors import buffer, kind
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ...recorder import Recorder
-    from .trained import Trained
+from .trained import Trained
 
 FRAMEWORK = "torch"
 DEEPEST = 4

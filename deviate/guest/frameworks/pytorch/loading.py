@@ -7,16 +7,12 @@ import sys
 from itertools import chain
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...regions import region
 from ...seeds import wraps_like
 from ...streams import Streams
+from .proof import Proof
 from .regions import AUGMENT, Forwards
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from .proof import Proof
 
 SHUFFLE, SPLIT = "shuffle", "split"
 SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")

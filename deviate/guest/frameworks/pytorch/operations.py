@@ -7,11 +7,8 @@ import warnings
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 WARNING = re.compile(r"(.{1,200}?) does not have a deterministic implementation")
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...profiling import Window
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 FRAMEWORK = "torch"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"

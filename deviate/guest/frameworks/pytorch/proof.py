@@ -9,16 +9,13 @@ import weakref
 from functools import partial
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...hashing import weights_digest
 from ...seeds import wraps_like
 from .bit import OneBit
 from .evaluation import Evaluation
 from .tensors import buffer, kind
 from .trained import Trained
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 FRAMEWORK = "torch"
 

@@ -8,15 +8,15 @@ from threading import get_ident
 from types import FunctionType
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...regions import INIT, Constructor, region
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Protocol
+    from typing import Protocol
 
     from .proof import Proof
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 import functools
 import sys
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...project import beyond
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import spell_seed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"

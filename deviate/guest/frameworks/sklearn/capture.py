@@ -5,20 +5,15 @@ from __future__ import annotations
 import sys
 import weakref
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...npz import CODES
 from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import keys_of, numbers, rows
 from .proof import Proof, _arrays
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"

@@ -8,14 +8,9 @@ import weakref
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...arrays import array_of
 from ...evaluations import INPUTS, LABELS, Evaluations
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")

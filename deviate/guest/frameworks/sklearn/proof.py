@@ -6,13 +6,10 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...hashing import weights_digest
 from ...seeds import wraps_like
 from .evaluation import Evaluation
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 DEEPEST = 6
 

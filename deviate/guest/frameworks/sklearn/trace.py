@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterator
 from ..array_trace import States, record, record_batch
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"

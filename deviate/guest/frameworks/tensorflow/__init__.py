@@ -6,6 +6,7 @@ import sys
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from . import callbacks, summaries
 from .controls import Controls
@@ -15,10 +16,6 @@ from .names import Names
 from .proof import proof_of
 from .purpose import purpose_of
 from .sessions import Sessions
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 SUMMARIES = "tensorflow.python.summary.writer.writer"
 MODULES = ("tensorflow", SUMMARIES)

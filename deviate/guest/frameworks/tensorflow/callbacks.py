@@ -8,13 +8,10 @@ from __future__ import annotations
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...callback_threads import callback_threads_of
 from ...seeds import wraps_like
 from .purpose import Purpose
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 LOOKS = 3
 """How often a function that several threads call is looked at for draws."""

@@ -10,17 +10,14 @@ import functools
 import sys
 import weakref
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from ..loops import Loop, Loops
 from ..rows import arrays_in, numbers
 from .proof import Proof
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 FRAMEWORK = "keras"
 PYTHON = "tensorflow.python."

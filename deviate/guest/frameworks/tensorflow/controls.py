@@ -10,11 +10,8 @@ import sys
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 DETERMINISM = "tensorflow.config.experimental.enable_op_determinism"
 TF32 = "tensorflow.config.experimental.enable_tensor_float_32_execution"

@@ -11,12 +11,9 @@ import weakref
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .proof import Proof
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 SAME_ROWS = frozenset((
     "CacheDataset",

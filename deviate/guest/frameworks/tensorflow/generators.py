@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import sys
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from .names import Names
 from .purpose import Purpose
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 LIBRARY = "tensorflow.Generator"
 STATELESS = "tensorflow.stateless"

@@ -8,14 +8,11 @@ from the iteration, and operations draw statelessly from it; also where several 
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 SEED = 1
 """The numbers of the elements are the same in all runs; what varies are the seeds of the operations."""

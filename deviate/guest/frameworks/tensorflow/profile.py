@@ -7,14 +7,11 @@ import shutil
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...capture import FOLDER
 from ...profiling import Window
 from ...seeds import wraps_like
 from ...xplane import read_device, read_host
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 FRAMEWORK = "tensorflow"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"

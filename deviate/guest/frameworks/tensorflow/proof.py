@@ -13,12 +13,9 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterable, Iterator
 from ...bits import flip_lowest_bit, places
 from ...hashing import weights_digest
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator
 
 
 class Proof:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from types import CodeType, FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Iterator
 from ...project import beyond
 from ...split import EXAMPLES
 from ...streams import OTHER
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Iterator
 
 ORDER, PERMUTATION, BATCHES, PIPELINE, PARALLEL = "order", "permutation", "batches", "pipeline", "parallel"
 """Beside the names of streams: a dataset is shuffled, a tensor is, Keras makes batches of arrays; a function of a

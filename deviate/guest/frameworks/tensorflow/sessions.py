@@ -10,14 +10,11 @@ import weakref
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...bits import places
 from ...hashing import weights_digest
 from ...seeds import wraps_like
 from .proof import flip_element
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"

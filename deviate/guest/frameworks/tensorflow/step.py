@@ -5,11 +5,8 @@ from __future__ import annotations
 import functools
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ..array_trace import States
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 
 class Step:

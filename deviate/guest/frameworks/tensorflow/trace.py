@@ -12,13 +12,10 @@ import weakref
 from zlib import crc32
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterator
 from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from .step import is_eager_tensor, step_of
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
 
 FRAMEWORK = "tensorflow"
 COMPILED = "a tf.function is one graph: what its operations compute never leaves it"

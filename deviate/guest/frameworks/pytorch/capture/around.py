@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from sys import _getframe
+from types import FrameType
 
 from .... import names
 from ....adapter_context import AdapterContext
+from ....annotations import TYPE_CHECKING, Any, Callable, Iterator
 from .batches import Kinds, fits, memory, shares
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
     from .passes import Batch, Pass
 
     Around = list[tuple[str, Any]]

@@ -6,11 +6,8 @@ import sys
 from itertools import islice
 from weakref import WeakKeyDictionary, ref
 
+from ....annotations import Any, Callable, Iterator
 from ...rows import LABELS, OUTPUTS
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
 
 DEEPEST = 4
 

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
+from ....annotations import Any, Callable
 from ....seeds import wraps_like
 from .batches import Kinds, fits, shares
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .passes import Call
+from .passes import Call
 
 IN_C = (
     "cross_entropy_loss", "nll_loss_nd", "nll_loss", "nll_loss2d", "binary_cross_entropy", "mse_loss", "l1_loss",

@@ -8,17 +8,14 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from sys import _getframe
+from types import FrameType
 
 from .... import names
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable
 from ....seeds import wraps_like
 from .batches import Kinds, memory
 from .passes import Batch, Pass
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 TRACING = ("torch.jit", "torch.onnx", "torch.export", "torch._dynamo", "torch.fx")
 """Modules whose own calls of a model are no evaluation."""

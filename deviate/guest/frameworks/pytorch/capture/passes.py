@@ -6,18 +6,13 @@ import os
 import weakref
 from itertools import count
 
+from ....annotations import Any
 from ....capture import PREDICTIONS
 from ....examples import example_keys
 from ....npz import CODES
 from ..tensors import buffer, kind
+from ..trained import Trained
 from .batches import Memory
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..trained import Trained
-
 
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 

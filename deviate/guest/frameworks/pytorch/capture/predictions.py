@@ -12,8 +12,10 @@ import sys
 import weakref
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable
 from ....npz import CODES
 from ..tensors import kind
+from ..trained import Trained
 from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
@@ -33,12 +35,6 @@ from .passes import (
     to_host,
     weights,
 )
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from ..trained import Trained
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28

@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ....annotations import Any, Callable
 from ....seeds import wraps_like
 from ..capture.losses import IN_C, IN_TORCH
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .tensors import Tensors
+from .tensors import Tensors
 
 INPUT, TARGET = "input", "target"
 

@@ -6,12 +6,9 @@ import sys
 from zlib import crc32
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Iterator
 from ..generators import ACCELERATORS
 from ..tensors import state_bytes
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 PYTHON = "python"
 UNTOUCHED = 0

@@ -6,15 +6,11 @@ import ctypes
 from functools import partial
 from zlib import crc32
 
+from ....annotations import Any, Iterator
 from ....checksums import DeviceChecksums, row_checksums
 from ....npz import CODES
+from ....trace import Trace
 from ..tensors import buffer, kind
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ....trace import Trace
 
 DEEPEST = 8
 """Levels of tuples, dicts and the like in which tensors are looked for."""

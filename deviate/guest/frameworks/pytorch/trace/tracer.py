@@ -10,24 +10,20 @@ import sys
 import weakref
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable
 from ....seeds import wraps_like
 from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
+from ..proof import Proof
+from ..regions import Forwards
 from .batches import Batches
 from .modules import Layers
 from .names import Names, is_closed
 from .states import States
 from .tensors import Tensors
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..proof import Proof
-    from ..regions import Forwards
 
 FRAMEWORK = "torch"
 CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"

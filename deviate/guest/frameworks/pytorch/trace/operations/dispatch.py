@@ -6,24 +6,20 @@ import sys
 from importlib import import_module
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
 from .....adapter_context import AdapterContext
+from .....annotations import Any, Sequence
 from .....seeds import wraps_like
 from .....trace_levels import MODULES, OPERATIONS
+from ..modules import Layers
+from ..tensors import Tensors
 from .kinds import Operation
 from .lines import Lines
 from .modules import Running
 from .nodes import Apart
 from .results import Results
 from .unwritten import Unwritten
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Sequence
-
-    from ..modules import Layers
-    from ..tensors import Tensors
 
 FRAMEWORK = "torch"
 SHAPES = "torch._subclasses"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from .....annotations import TYPE_CHECKING, Any, Iterator
 
+if TYPE_CHECKING:
     Argument = tuple[int, str]
     """Position and name: which of both was used is seen in the call."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from threading import get_ident, main_thread
+from types import CodeType, FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+from .....annotations import TYPE_CHECKING, Any, Callable
+
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any, Callable
-
     from .....trace import Trace
 
     Origin = tuple[int, str, int]

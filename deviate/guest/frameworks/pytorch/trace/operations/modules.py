@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from threading import get_ident
 
+from .....annotations import Any
 from .....seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..modules import Layers
+from ..modules import Layers
 
 
 class Running:

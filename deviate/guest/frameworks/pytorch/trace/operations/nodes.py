@@ -17,17 +17,13 @@ from functools import partial
 from itertools import count
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
+from .....annotations import Any, Callable, Iterator
 from .....seeds import wraps_like
 from .kinds import Operation
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
-    from .lines import Lines
-    from .results import Results
+from .lines import Lines
+from .results import Results
 
 NODES = frozenset([
     "ProdBackward0", "ProdBackward1", "CumprodBackward0", "MaskedFillBackward1", "LinalgDetBackward0",

@@ -5,15 +5,12 @@ from __future__ import annotations
 from functools import partial
 from zlib import crc32
 
+from .....annotations import TYPE_CHECKING, Any, Array, Callable, Sequence
 from ..tensors import form_of, has_sums
 from .kinds import Operation, argument_tensors, tensors_in
 from .lines import FORWARD
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
-    from .....hashing import Array
     from .....trace import Trace
     from ..tensors import Tensors
     from .lines import Origin

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from .....annotations import Any, Sequence
 from .kinds import COPYING, SCATTERING, Operation, argument_tensors
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Sequence
 
 WHOLLY, PARTLY = "uninitialised", "partly uninitialised"
 LARGEST = 1 << 27
