@@ -73,7 +73,5 @@ class AdapterContext:
         self.has_looked = True
         from .held_out import record_held_out  # most processes train nothing
 
-        try:
+        with self.recorder.guarded("held-out data"):
             record_held_out(self.recorder, self.project, frame)
-        except Exception as error:
-            self.recorder.fault("held-out data", error)

@@ -55,6 +55,25 @@ class Running:
         self.is_marked = False
 
 
+class Guarded:
+    """A context in which an error is a fault of the guest, and no problem of the user's."""
+
+    __slots__ = ("recorder", "where")
+
+    def __init__(self, recorder: Recorder, where: str) -> None:
+        self.recorder = recorder
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.recorder.fault(self.where, error)
+        return True
+
+
 class LinePrefixes(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
     """How the lines of a site begin."""
 
@@ -197,6 +216,10 @@ class Recorder:
                 self.event("error", where, "%s: %s" % (type(error).__name__, error))
             except Exception:  # a full disk must not stop the training either
                 pass
+
+    def guarded(self, where: str) -> Guarded:
+        """`with recorder.guarded(where):` records an error as a fault, and goes on behind the block."""
+        return Guarded(self, where)
 
     def tell(self, listeners: list[Callable[[], object]]) -> None:
         """Let the parts that wait for this moment act, each for itself."""

@@ -114,11 +114,9 @@ class Seeding:
         """
         if self.is_silent:
             return
-        try:
+        with self.recorder.guarded(call):
             action = "replaced" if self.is_active and is_replaced else "kept"
             self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
-        except Exception as error:
-            self.recorder.fault(call, error)
 
     def observe(self, call: str, seed: object, frame: FrameType) -> None:
         """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
@@ -135,7 +133,7 @@ class Seeding:
 
         What happens while a module is imported is passed over, and what no line of the project leads to.
         """
-        try:
+        with self.recorder.guarded(call):
             caller: FrameType | None = frame
             while caller is not None and self.project.place(caller.f_code) is None:
                 if caller.f_code.co_filename.startswith("<frozen importlib"):
@@ -149,8 +147,6 @@ class Seeding:
             elif self.is_active and (call, *place) not in self.n_recorded:
                 self.n_recorded[call, place[0], place[1]] = 1
                 self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
-        except Exception as error:
-            self.recorder.fault(call, error)
 
     def _tell(self, call: str, seed: object, place: tuple[str, int], action: str) -> None:
         key = (call, *place)

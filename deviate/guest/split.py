@@ -134,11 +134,9 @@ class EarlyDraws:
             from .flows import Flows  # not at the start of every process: it brings `ast` along
 
             self.flows = Flows(self.project)
-        try:
+        with self.recorder.guarded("purpose of a draw"):
             return SPLIT if self.flows.reach(frame, EXAMPLES, frozenset((name,)), as_data=True) else OTHER
-        except Exception as error:
-            self.recorder.fault("purpose of a draw", error)
-            return OTHER
+        return OTHER
 
 
 def _wraps_like(draw: Any, original: Any, owner: Any, name: str) -> Any:

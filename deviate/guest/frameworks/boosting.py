@@ -60,13 +60,11 @@ def _patch(
         return
 
     def train(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with context.recorder.guarded(call):
             examples = data and _argument(args, kwargs, *data)
             if data is None or examples:
                 parameters = dict(_argument(args, kwargs, place, keyword) or ())
                 _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, context, _getframe(1))
-        except Exception as error:
-            context.recorder.fault(call, error)
         return original(*args, **kwargs)
 
     setattr(owner, name, wraps_like(train, original))

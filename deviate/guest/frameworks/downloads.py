@@ -32,13 +32,11 @@ def install(module: Any, context: AdapterContext) -> None:
 
     def download(*args: Any, **kwargs: Any) -> Any:
         path = original(*args, **kwargs)
-        try:
+        with context.recorder.guarded("download"):
             fact = describe(str(path), args, kwargs)
             if fact is not None and fact not in seen:
                 seen.add(fact)
                 context.recorder.event("environment", dict([fact]))
-        except Exception as error:
-            context.recorder.fault("download", error)
         return path
 
     setattr(module, name, wraps_like(download, original))

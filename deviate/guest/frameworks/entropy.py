@@ -28,14 +28,12 @@ def _recording(module: Any, name: str, context: AdapterContext) -> Any:
     places: set[tuple[str, int]] = set()
 
     def draw(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with context.recorder.guarded(call):
             frame = _getframe(1)
             file = context.project.place(frame.f_code)
             if file is not None and (file, frame.f_lineno) not in places:
                 places.add((file, frame.f_lineno))
                 context.recorder.event("uncontrolled", call, file, frame.f_lineno)
-        except Exception as error:
-            context.recorder.fault(call, error)
         return original(*args, **kwargs)
 
     return wraps_like(draw, original)

@@ -57,10 +57,8 @@ class Loops:
         """The evaluation is over."""
         loops, self.loops = self.loops, []
         for loop in loops:
-            try:
+            with self.recorder.guarded("outputs of %s" % loop.name):
                 self.sets.store(loop.name, loop.data, loop.batches, loop.step)
-            except Exception as error:
-                self.recorder.fault("outputs of %s" % loop.name, error)
 
 
 def _snapshot(value: Any) -> Any:

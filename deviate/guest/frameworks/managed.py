@@ -79,8 +79,6 @@ class Managed:
         setattr(owner, name, wraps_like(method, original))
 
     def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
-        try:
+        with self.recorder.guarded(name):
             if act is not None:
                 act(*args, **kwargs)
-        except Exception as error:
-            self.recorder.fault(name, error)

@@ -20,11 +20,9 @@ def install(module: Any, context: AdapterContext) -> None:
 
     def apply_updates(*args: Any, **kwargs: Any) -> Any:
         updated = original(*args, **kwargs)
-        try:
+        with context.recorder.guarded("optax.apply_updates"):
             if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
                 weights.see_update(args[0] if args else kwargs["params"], updated)
-        except Exception as error:
-            context.recorder.fault("optax.apply_updates", error)
         return updated
 
     module.apply_updates = wraps_like(apply_updates, original)

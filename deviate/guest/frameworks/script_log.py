@@ -28,10 +28,8 @@ class Logs:
 
     def safe(self, function: Callable[..., None]) -> Callable[..., None]:
         def call_safely(*args: Any, **kwargs: Any) -> None:
-            try:
+            with self.recorder.guarded("deviate.%s" % function.__name__):
                 function(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault("deviate.%s" % function.__name__, error)
 
         return call_safely
 

@@ -28,14 +28,12 @@ def _record(module: Any, name: str, context: AdapterContext, reaches_this_proces
         return
 
     def send(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with context.recorder.guarded("%s.%s" % (module.__name__, name)):
             frame = _getframe(1)
             number = int(args[-1])
             if number and reaches_this_process(*args) and not _is_handling(number, frame):
                 context.recorder.event("signal", number, *context.project.nearest(frame))
                 context.recorder.flush()  # there may be no later
-        except Exception as error:
-            context.recorder.fault("%s.%s" % (module.__name__, name), error)
         return original(*args, **kwargs)
 
     setattr(module, name, wraps_like(send, original))

@@ -56,15 +56,13 @@ class NnxCapture:
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """An optimizer is made for a model."""
-        try:
+        with self.jax_capture.recorder.guarded("model of an optimizer"):
             entry = (type(model), weights_of, _layout(weights_of(model)))
             if all(entry[::2] != each[::2] for each in self.models):
                 self.models.append(entry)
                 if type(model) in self.early:
                     reason = "a function was compiled before the optimizer of its model of nnx was made"
                     self.jax_capture.sets.refuse("evaluation", reason)
-        except Exception as error:
-            self.jax_capture.recorder.fault("model of an optimizer", error)
 
     def call_module(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
@@ -89,12 +87,10 @@ class NnxCapture:
         return get_ident() == self.programs.streams.thread
 
     def _is_known(self, model: Any) -> bool:
-        try:
+        with self.jax_capture.recorder.guarded("weights of a model"):
             for kind, weights_of, layout in self.models:
                 if type(model) is kind and _layout(weights_of(model)) == layout:
                     return True
-        except Exception as error:
-            self.jax_capture.recorder.fault("weights of a model", error)
         if self.jax_capture.running or self.programs.traced_programs():
             self.early.add(type(model))
         return False
@@ -129,14 +125,12 @@ class NnxCapture:
         """The functions that are traced now train; outside of them, a model is updated."""
         if not self._is_routed_thread():
             return
-        try:
+        with self.jax_capture.recorder.guarded("training of a model"):
             traced = [*self.programs.traced_programs(), *self.jax_capture.running]
             for program in traced:
                 self.jax_capture.steps[program] = is_update or self.jax_capture.steps.get(program, False)
             if is_update and not traced and self.programs.is_clean():
                 self.jax_capture.trains([])
-        except Exception as error:
-            self.jax_capture.recorder.fault("training of a model", error)
 
     # ------------------------------------------------------------ compiled functions
 
@@ -146,12 +140,10 @@ class NnxCapture:
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
-            try:
+            with capture.jax_capture.recorder.guarded("nnx.jit"):
                 arguments = signature.bind(self, *args, **kwargs).arguments
                 capture.programs.options[self.jitted_fn] = {name: arguments.get(name) for name in STATIC}
                 self.jitted_fn = NnxFunction(self.jitted_fn, capture)
-            except Exception as error:
-                capture.jax_capture.recorder.fault("nnx.jit", error)
 
         compiled.__init__ = wraps_like(__init__, original)
 
@@ -166,10 +158,8 @@ class NnxCapture:
         finally:
             jax_capture.running.pop()
         if ask is inner and self.programs.is_clean():
-            try:
+            with jax_capture.recorder.guarded("outputs of nnx.jit"):
                 jax_capture.see_call(inner, program, args, kwargs, result, frame, self._inside((args, kwargs)))
-            except Exception as error:
-                jax_capture.recorder.fault("outputs of nnx.jit", error)
         return result
 
     def _inside(self, tree: Any) -> set[int]:

@@ -93,10 +93,8 @@ class NnxTrace:
 
     def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
-            try:
+            with self.jax_trace.recorder.guarded("trace of nnx"):
                 act()
-            except Exception as error:
-                self.jax_trace.recorder.fault("trace of nnx", error)
 
 
 def _is_graph(value: Any) -> bool:

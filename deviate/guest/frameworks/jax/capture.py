@@ -18,7 +18,7 @@ from ..loops import Loops
 from ..rows import MOST_WAITING, first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
-from .trees import is_concrete, is_key, named_leaves, subtrees_like
+from .trees import is_concrete, is_key, named_leaves, replace_leaf, subtrees_like
 
 if TYPE_CHECKING:
     from typing import Tuple
@@ -92,30 +92,24 @@ class JaxCapture(Loops):
         Args:
             is_leaf: parts that stay the objects that they are.
         """
-        try:
+        with self.recorder.guarded("outputs of a model"):
             if self._is_traced():
-                array, util = first(result), sys.modules["jax"].tree_util
-                named_array = self._tag(array, OUTPUTS, is_leaf)
-                leaves, structure = util.tree_flatten(result, is_leaf=is_leaf)
-                return util.tree_unflatten(structure, [named_array if leaf is array else leaf for leaf in leaves])
+                array = first(result)
+                return replace_leaf(result, array, self._tag(array, OUTPUTS, is_leaf), is_leaf)
             if self.has_trained and not self.programs.running:
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(result)):
                     place = self.place(arrays[0] if arrays else None, frame)
                     self.add(place, first(result), None, arrays)
-        except Exception as error:
-            self.recorder.fault("outputs of a model", error)
         return result
 
     def _is_traced(self) -> bool:
         return bool(self.capture.wants_predictions and (self.programs.traced_programs() or self.running))
 
     def _tag(self, tree: Any, name: str, is_leaf: Any) -> Any:
-        try:
+        with self.recorder.guarded("names of arrays"):
             return tag_arrays(tree, name, is_leaf)
-        except Exception as error:
-            self.recorder.fault("names of arrays", error)
-            return tree
+        return tree
 
     # ------------------------------------------------------------ functions
 

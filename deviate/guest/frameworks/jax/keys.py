@@ -152,12 +152,11 @@ class Keys:
 
         Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
         """
-        try:
+        with self.streams.recorder.guarded("key of %s" % name):
             stream = stream_of(name)
-            return key if stream is None or stream == self.region() else self._marker(key, stream)(key)
-        except Exception as error:
-            self.streams.recorder.fault("key of %s" % name, error)
-            return key
+            if stream is not None and stream != self.region():
+                return self._marker(key, stream)(key)
+        return key
 
     def _marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
         kind = _name_of_kind(key)

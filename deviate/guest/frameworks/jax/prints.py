@@ -79,11 +79,9 @@ class Template(str):
     recorder: Recorder
 
     def format(self, *args: object, **kwargs: object) -> str:
-        try:
+        with self.recorder.guarded("jax.debug.print at %s" % self.place):
             for field, value in dict(_fields(self, args, kwargs)).items():
                 self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
-        except Exception as error:
-            self.recorder.fault("jax.debug.print at %s" % self.place, error)
         return str.format(self, *args, **kwargs)
 
 

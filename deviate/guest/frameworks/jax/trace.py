@@ -106,10 +106,8 @@ class JaxTrace:
         """It was called."""
         if not self.trace.level:
             return
-        try:
+        with self.recorder.guarded("trace of jax"):
             self._after(call, program, args, kwargs, result, frame)
-        except Exception as error:
-            self.recorder.fault("trace of jax", error)
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
@@ -186,10 +184,8 @@ class JaxTrace:
         """
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in named_leaves(result)):
             return
-        try:
+        with self.recorder.guarded("trace of jax"):
             self._gradients(weights, result, frame)
-        except Exception as error:
-            self.recorder.fault("trace of jax", error)
 
     def _gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
         place, shape = self.trace.place(frame), shape_of(weights)

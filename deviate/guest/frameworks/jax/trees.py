@@ -68,6 +68,12 @@ def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     return util.tree_unflatten(structure, below)
 
 
+def replace_leaf(tree: Any, old: Any, new: Any, is_leaf: Any = None) -> Any:
+    """The tree with another leaf in place of one."""
+    leaves, structure = _util().tree_flatten(tree, is_leaf=is_leaf)
+    return _util().tree_unflatten(structure, [new if leaf is old else leaf for leaf in leaves])
+
+
 def named_leaves(tree: Any) -> list[tuple[str, Any]]:
     """The leaves of a tree, named by their keys with slashes between."""
     return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]

@@ -72,13 +72,11 @@ class Weights:
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
-        try:
+        with self.recorder.guarded("weights of a model"):
             before = {id(leaf): ref(leaf) for _, leaf in named_leaves(weights_of(model))}
             self.models.append((ref(model), weights_of, before))
             if self.capture is not None:
                 self.capture.has_models = True
-        except Exception as error:
-            self.recorder.fault("weights of a model", error)
 
     def after(self, program: Program, args: Any, kwargs: Any, result: Any) -> None:
         """A compiled function of the project was called."""
@@ -240,11 +238,9 @@ class OneBit:
 
     def flip(self, tree: Any) -> Any:
         """The weights with one bit flipped; the same tree where there is nothing to do."""
-        try:
+        with self.recorder.guarded("one-bit"):
             return self._flip(tree) if self.is_pending and self.moment.is_due else tree
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
-            return tree
+        return tree
 
     def _flip(self, tree: Any) -> Any:
         leaves = named_leaves(tree)
@@ -269,11 +265,9 @@ class OneBit:
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
-        try:
+        with self.recorder.guarded("one-bit"):
             if self.is_pending and (self.moment.is_due or program not in self.ways):
                 return self._before(inner, program, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
         return args, kwargs
 
     def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -78,19 +78,15 @@ class KerasCapture:
     def drive(self, original: Any, method: str, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call the method of a trainer, as the script does, or `fit`."""
         current = None
-        try:
+        with self.recorder.guarded("capture of %s" % method):
             current = self._begin(model, method, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("capture of %s" % method, error)
         self.passes.append(current)
         before, self.capture.keeper = self.capture.keeper, FRAMEWORK
         try:
             result = original(model, *args, **kwargs)
             if current is not None:
-                try:
+                with self.recorder.guarded("outputs of %s" % method):
                     self._end(current, frame, result)
-                except Exception as error:
-                    self.recorder.fault("outputs of %s" % method, error)
             return result
         finally:
             self.capture.keeper = before
@@ -212,20 +208,16 @@ class KerasCapture:
             finally:
                 capture.stepping = before
             extra: dict[str, Any] = {}
-            try:
+            with capture.recorder.guarded("outputs of a step"):
                 extra = capture._extra(data)
-            except Exception as error:
-                capture.recorder.fault("outputs of a step", error)
             return result, extra
 
         return tapped_step
 
     def _give(self, extra: dict[str, Any]) -> None:
-        try:
+        with self.recorder.guarded("outputs of evaluate"):
             if "outputs" in extra:
                 self._batch(extra["outputs"], extra.get("truth"), extra.get("inputs"))
-        except Exception as error:
-            self.recorder.fault("outputs of evaluate", error)
 
     def _extra(self, data: Any) -> dict[str, Any]:
         x, y = _unpack(data)
@@ -242,13 +234,11 @@ class KerasCapture:
 
         def predict_function(data: Any) -> Any:
             outputs = function(data)
-            try:
+            with capture.recorder.guarded("outputs of predict"):
                 batches = data if isinstance(data, list) else [data]
                 if len(batches) == 1:
                     x, y = _unpack(batches[0])
                     capture._batch(outputs, y, list(arrays_in(x)))
-            except Exception as error:
-                capture.recorder.fault("outputs of predict", error)
             return outputs
 
         return wraps_like(predict_function, function)

@@ -15,7 +15,7 @@ from ...seeds import wraps_like
 from ..capture_sets import Way
 from ..jax.capture import JaxCapture
 from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
-from ..jax.trees import is_concrete
+from ..jax.trees import is_concrete, replace_leaf
 from ..rows import arrays_in, first
 from ..tensorflow.proof import Proof
 from .capture import KerasCapture, _unpack
@@ -106,22 +106,14 @@ class JaxSteps:
 
     def _tag_output(self, result: Any) -> Any:
         """The model was called in its own step; the first time counts."""
-        try:
+        with self.capture.recorder.guarded("outputs of a step"):
             array = first(result[0])
             self.seen = array if self.seen is None else self.seen
-            tagged_array = tag_arrays(array, OUTPUTS)
-            util = sys.modules["jax"].tree_util
-            leaves, structure = util.tree_flatten(result[0])
-            return (
-                util.tree_unflatten(structure, [tagged_array if leaf is array else leaf for leaf in leaves]),
-                *result[1:],
-            )
-        except Exception as error:
-            self.capture.recorder.fault("outputs of a step", error)
-            return result
+            return replace_leaf(result[0], array, tag_arrays(array, OUTPUTS)), *result[1:]
+        return result
 
     def _run_compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
-        try:
+        with self.capture.recorder.guarded("outputs of evaluate"):
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))
             key = (structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in flat))
@@ -137,8 +129,6 @@ class JaxSteps:
                 self._give(
                     compiled_part.run(*[leaf for leaf, is_used in zip(flat, compiled_part.used) if is_used])[-1], data
                 )
-        except Exception as error:
-            self.capture.recorder.fault("outputs of evaluate", error)
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:

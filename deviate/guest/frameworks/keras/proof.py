@@ -124,7 +124,7 @@ class Watch:
     def _begin_call(self, layer: Any, args: Any, kwargs: Any) -> bool:
         """A layer is called by none other and by no trainer; gives whether it trains."""
         is_training = kwargs.get("training")
-        try:
+        with self.recorder.guarded("call of a model"):
             if is_training is None:
                 is_training = _is_taped()
             if is_training is True:
@@ -134,16 +134,12 @@ class Watch:
                     self.proof.train(layer)
             elif not self.evaluation.is_over and args and not is_training and hasattr(layer, "make_train_function"):
                 self.evaluation.call(layer, args)
-        except Exception as error:
-            self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
 
     def _end_call(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model was called by none other, and not to train."""
-        try:
+        with self.recorder.guarded("outputs of a model"):
             calls.see_call(model, list(arrays_in(inputs)), first(outputs), frame)
-        except Exception as error:
-            self.recorder.fault("outputs of a model", error)
 
     def _driving(self, original: Any, name: str) -> Any:
         """The method of a trainer; layers that it calls are no calls of the script's."""
@@ -166,7 +162,7 @@ class Watch:
         """`predict` counts once there was training: before, it may compute what to train on."""
         if self.evaluation.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
-        try:
+        with self.recorder.guarded("data of the evaluation"):
             if name in TRAINING:
                 self.evaluation.train()
                 return
@@ -174,15 +170,11 @@ class Watch:
                 data = args[0] if args else kwargs.get("x")
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
                 self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
-        except Exception as error:
-            self.recorder.fault("data of the evaluation", error)
 
     def _before(self, original: Any, act: Callable[..., object]) -> Any:
         def method(*args: Any, **kwargs: Any) -> Any:
-            try:
+            with self.recorder.guarded(original.__name__):
                 act(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
         return wraps_like(method, original)

@@ -267,10 +267,8 @@ class KerasTrace:
 
     def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
-            try:
+            with self.recorder.guarded("trace of keras"):
                 act()
-            except Exception as error:
-                self.recorder.fault("trace of keras", error)
 
 
 class _Seen:

@@ -26,11 +26,9 @@ class OneBit:
 
     def is_done_before(self, module: Any) -> bool:
         """Flip the bit before a training forward pass, as soon as there are weights; gives whether it was done."""
-        try:
+        with self.recorder.guarded("one-bit"):
             return self.moment.is_due and self._flip(module)
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
-            return False
+        return False
 
     def give_up(self) -> None:
         self.recorder.event("uncontrolled", self.moment.explain_miss("no weight matrix for one-bit"), "", 0)

@@ -134,11 +134,9 @@ class Holding:
             return False
 
     def _tell_place(self, factor: str, call: str, args: Any, kwargs: Any, frame: FrameType) -> None:
-        try:
+        with self.context.recorder.guarded(call):
             value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
             self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
-        except Exception as error:
-            self.context.recorder.fault(call, error)
 
     def _tell(self, *change: object) -> None:
         if change not in self.recorded:

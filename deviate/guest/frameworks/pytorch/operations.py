@@ -50,10 +50,8 @@ class _Reader:
         self.recorded: set[str] = set()
 
     def match(self, text: object) -> None:
-        try:
+        with self.context.recorder.guarded("warnings"):
             match = WARNING.match(str(text))
             if match and match.group(1) not in self.recorded:
                 self.recorded.add(match.group(1))
                 self.context.recorder.event("operation", match.group(1), *self.context.project.nearest(_getframe(1)))
-        except Exception as error:
-            self.context.recorder.fault("warnings", error)

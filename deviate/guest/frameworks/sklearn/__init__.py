@@ -88,10 +88,8 @@ class _Checking:
 
     def patch(self, module: Any) -> None:
         def check_random_state(seed: Any) -> Any:
-            try:
+            with self.context.recorder.guarded("check_random_state"):
                 seed = self.choose_seed(seed, _getframe(1))
-            except Exception as error:
-                self.context.recorder.fault("check_random_state", error)
             return self.original(seed)
 
         check_random_state.__doc__ = self.original.__doc__

@@ -99,10 +99,8 @@ class Capture:
                 result = original(estimator, *args, **kwargs)
             finally:
                 self.inside -= 1
-            try:
+            with self.recorder.guarded("outputs of %s" % name):
                 self._add_result(estimator, name, args, kwargs, result, frame)
-            except Exception as error:
-                self.recorder.fault("outputs of %s" % name, error)
             return result
 
         return wraps_like(method, original)
@@ -174,10 +172,8 @@ class Capture:
                     else next(map(kwargs.get, {"y_pred", "y_score", "y_prob"} & {*kwargs}), None)
                 )
                 if predictions is self.latest[0] and truth is not None:
-                    try:
+                    with self.recorder.guarded("true labels"):
                         self._true(truth)
-                    except Exception as error:
-                        self.recorder.fault("true labels", error)
             return original(*args, **kwargs)
 
         return wraps_like(metric, original)

@@ -57,10 +57,8 @@ class Evaluation:
             is_asked = not (self.inside or self.data.is_over or self.is_fitting()) and get_ident() == self.thread
             if not is_asked:
                 return original(estimator, *args, **kwargs)
-            try:
+            with self.recorder.guarded("data of %s" % name):
                 self._take(name, args, kwargs)
-            except Exception as error:
-                self.recorder.fault("data of %s" % name, error)
             self.inside += 1
             try:
                 return original(estimator, *args, **kwargs)

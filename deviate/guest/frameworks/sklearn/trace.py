@@ -77,10 +77,8 @@ class SklearnTrace:
 
     def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
-            try:
+            with self.recorder.guarded("trace of scikit-learn"):
                 act()
-            except Exception as error:
-                self.recorder.fault("trace of scikit-learn", error)
 
 
 def _losses(estimator: Any) -> Iterator[tuple[str, float]]:

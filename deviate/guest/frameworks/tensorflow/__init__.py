@@ -63,11 +63,9 @@ def _watch_gradients(context: AdapterContext) -> None:
     original, proof = backprop.GradientTape.gradient, proof_of(context)
 
     def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
+        with context.recorder.guarded("gradient"):
             flat = sources.values() if isinstance(sources, dict) else sources
             proof.optimize(list(flat) if isinstance(flat, (list, tuple, type({}.values()))) else [flat])
-        except Exception as error:
-            context.recorder.fault("gradient", error)
         return original(self, target, sources, *args, **kwargs)
 
     backprop.GradientTape.gradient = wraps_like(gradient, original)

@@ -187,10 +187,8 @@ class Calls(Loops):
 
     def _before(self, original: Any, act: Any) -> Any:
         def method(*args: Any, **kwargs: Any) -> Any:
-            try:
+            with self.recorder.guarded(original.__name__):
                 act(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
         return wraps_like(method, original)

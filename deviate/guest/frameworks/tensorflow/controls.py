@@ -84,13 +84,11 @@ class Controls:
         original = getattr(owner, name)
 
         def setter(*args: Any, **kwargs: Any) -> None:
-            try:
+            with self.context.recorder.guarded(call):
                 if is_against(*args, **kwargs):
                     value = ", ".join(map(repr, (*args, *kwargs.values())))
                     place = self.context.project.nearest(_getframe(1))
                     self.context.recorder.event("control", factor, call, value, *place, "overridden")
-            except Exception as error:
-                self.context.recorder.fault(call, error)
 
         setattr(owner, name, wraps_like(setter, original))
 

@@ -141,12 +141,10 @@ class Stateless:
             frame = _getframe(1)
             if not self.context.streams.is_routed_thread() or not self.purpose.is_asked_by_project(frame):
                 return original(*args, **kwargs)
-            try:
+            with self.context.recorder.guarded(original.__name__):
                 bound = signature.bind(*args, **kwargs)
                 bound.arguments["seed"] = self._mix_seed(bound.arguments["seed"], frame, original)
                 args, kwargs = bound.args, bound.kwargs
-            except Exception as error:
-                self.context.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
         return wraps_like(operation, original)

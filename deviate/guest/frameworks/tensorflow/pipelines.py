@@ -59,14 +59,12 @@ class Pipelines:
                 self.mapping -= 1
             if self.met == before or self.number is not None:
                 return mapped
-            try:
+            with self.context.recorder.guarded("Dataset.map"):
                 source = dataset.zip((self_, self._numbers(dataset)))
                 numbered = original(source, self._pass_number(map_func, structured), *args, **kwargs)
                 numbered._deviate_input = self_
-            except Exception as error:
-                self.context.recorder.fault("Dataset.map", error)
-                return mapped
-            return numbered
+                return numbered
+            return mapped
 
         return wraps_like(map, original)
 

@@ -112,23 +112,18 @@ class Proof:
     def flip(self, variables: Iterable[Any]) -> None:
         """Flip the lowest bit of one element; in a graph that is being made, before it runs for the first time."""
         seed, weights = str(self.bit), list(_each_once(variables))
-        try:
-            with _outside_of_graphs():
-                for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
-                    weight = weights[number]
-                    array = to_numpy(weight)
-                    if array.shape != tuple(weight.shape):
-                        return  # a graph is being made for the first time: its variables have no values yet
-                    change = flip_element(array, index, weight.assign)
-                    if change is not None:
-                        name = getattr(weight, "path", weight.name)
-                        self.recorder.event(
-                            "flip", "keras" if self.models else "tensorflow", name, list(index), *change
-                        )
-                        self.bit = None
-                        return
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
+        with self.recorder.guarded("one-bit"), _outside_of_graphs():
+            for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
+                weight = weights[number]
+                array = to_numpy(weight)
+                if array.shape != tuple(weight.shape):
+                    return  # a graph is being made for the first time: its variables have no values yet
+                change = flip_element(array, index, weight.assign)
+                if change is not None:
+                    name = getattr(weight, "path", weight.name)
+                    self.recorder.event("flip", "keras" if self.models else "tensorflow", name, list(index), *change)
+                    self.bit = None
+                    return
 
     def _flip_later(self) -> None:
         """A later step of the main loop begins, with models and variables that have been trained before it."""

@@ -198,10 +198,8 @@ class TensorflowTrace:
 
     def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
-            try:
+            with self.recorder.guarded("trace of tensorflow"):
                 act()
-            except Exception as error:
-                self.recorder.fault("trace of tensorflow", error)
 
 
 def variables_of(function: Any) -> list[tuple[str, Any]]:

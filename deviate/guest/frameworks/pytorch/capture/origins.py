@@ -45,10 +45,8 @@ class Origins:
 
         def _get_iterator(loader: Any) -> Any:
             iterator = making(loader)
-            try:
+            with self.recorder.guarded("a loader"):
                 iterator._deviate_loader = weakref.ref(loader)
-            except Exception as error:
-                self.recorder.fault("a loader", error)
             return iterator
 
         def __next__(self_: Any) -> Any:  # noqa: N807

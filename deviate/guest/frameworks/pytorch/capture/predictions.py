@@ -110,11 +110,9 @@ class Predictions:
         register(moves)
 
     def _run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
-        try:
+        with self.recorder.guarded(where):
             if self.capture.is_script_thread():
                 act(*args)
-        except Exception as error:
-            self.recorder.fault(where, error)
 
     def follow(self, dataloader: Any) -> None:
         """See what loaders yield."""

@@ -151,11 +151,8 @@ class Tracer:
 
     def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         """Act, unseen by the program; an error is no problem of its."""
-        try:
-            with self.unseen():
-                act(*args)
-        except Exception as error:
-            self.recorder.fault("trace of %s" % where, error)
+        with self.recorder.guarded("trace of %s" % where), self.unseen():
+            act(*args)
 
     # ------------------------------------------------------------ steps
 

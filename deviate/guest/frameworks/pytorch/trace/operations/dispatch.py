@@ -182,15 +182,13 @@ class Operations:
 
     def _before(self, operation: Operation, args: Any, kwargs: Any) -> Any:
         """What is not there any more once the operation was carried out."""
-        try:
+        with self.recorder.guarded("operation %s" % operation.name):
             if operation.sent is not None:
                 return self.results.summarise_sent(operation, args, kwargs)
             if operation.is_growing:
                 return self.unwritten.size(args)
             return self.unwritten.read(operation, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("operation %s" % operation.name, error)
-            return None
+        return None
 
     def _after(
         self, operation: Operation, func: Any, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType
