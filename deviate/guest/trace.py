@@ -147,6 +147,12 @@ class Trace:
             self.file.add("place", number, file, line)
         return number
 
+    def attempt(self, where: str, act: Callable[[], object]) -> None:
+        """Act where something is traced now; an error is a fault of the guest."""
+        if self.level:
+            with self.recorder.guarded(where):
+                act()
+
     def ends(self, framework: str, level: int, reason: str) -> None:
         """Say once that a framework shows nothing above a level, and why, in words for the user."""
         if self.level and framework not in self.ended:

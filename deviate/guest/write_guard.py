@@ -17,6 +17,11 @@ TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
 
+def is_path(target: Any) -> bool:
+    """Whether a function that may be handed an open file as well is handed a path."""
+    return isinstance(target, (str, bytes)) or hasattr(target, "__fspath__")
+
+
 class WriteGuard:
     """Watches what the process opens for writing.
 

@@ -30,7 +30,7 @@ def _class(module: Any, name: str) -> Any:
 def _follow(loop: Any, managed: Managed) -> None:
     managed.patch(loop, "on_run_start", before=lambda self, *args, **kwargs: managed.begin(self))
     managed.patch(loop, "on_advance_start", before=lambda self, *args, **kwargs: managed.step(self))
-    managed.patch(loop, "on_run_end", after=lambda self, *args, **kwargs: managed.end(self))
+    managed.patch(loop, "on_run_end", after=lambda result, self, *args, **kwargs: managed.end(self))
 
 
 def _record(connector: Any, managed: Managed) -> None:

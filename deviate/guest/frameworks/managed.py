@@ -11,13 +11,13 @@ from sys import _getframe
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Mapping
 from ..recorder import Running
-from ..seeds import wraps_like
 
 
 class Managed:
     """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
 
     def __init__(self, context: AdapterContext) -> None:
+        self.context = context
         self.project = context.project
         self.recorder = context.recorder
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
@@ -65,20 +65,6 @@ class Managed:
         before: Callable[..., object] | None = None,
         after: Callable[..., object] | None = None,
     ) -> None:
-        """Act before or after each call of the method `owner.name`, with its arguments."""
-        original = getattr(owner, name, None)
-        if original is None or hasattr(original, "__deviate__"):
-            return
-
-        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            self._act(before, name, self_, *args, **kwargs)
-            result = original(self_, *args, **kwargs)
-            self._act(after, name, self_, *args, **kwargs)
-            return result
-
-        setattr(owner, name, wraps_like(method, original))
-
-    def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
-        with self.recorder.guarded(name):
-            if act is not None:
-                act(*args, **kwargs)
+        """Act before or after each call of the method `owner.name`, which may have several homes."""
+        if not hasattr(getattr(owner, name, None), "__deviate__"):
+            self.context.observe(owner, name, before=before, after=after)

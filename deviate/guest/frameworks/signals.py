@@ -8,7 +8,6 @@ from types import FrameType
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any
-from ..seeds import wraps_like
 
 MODULES = ("os", "signal")
 
@@ -23,20 +22,15 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _record(module: Any, name: str, context: AdapterContext, reaches_this_process: Any) -> None:
     """Let a function of the module write down what it is about to send to this process."""
-    original = getattr(module, name, None)
-    if original is None:
-        return
 
-    def send(*args: Any, **kwargs: Any) -> Any:
-        with context.recorder.guarded("%s.%s" % (module.__name__, name)):
-            frame = _getframe(1)
-            number = int(args[-1])
-            if number and reaches_this_process(*args) and not _is_handling(number, frame):
-                context.recorder.event("signal", number, *context.project.nearest(frame))
-                context.recorder.flush()  # there may be no later
-        return original(*args, **kwargs)
+    def send(*args: Any, **kwargs: Any) -> None:
+        frame = _getframe(2)
+        number = int(args[-1])
+        if number and reaches_this_process(*args) and not _is_handling(number, frame):
+            context.recorder.event("signal", number, *context.project.nearest(frame))
+            context.recorder.flush()  # there may be no later
 
-    setattr(module, name, wraps_like(send, original))
+    context.observe(module, name, before=send, where="%s.%s" % (module.__name__, name))
 
 
 def _is_handling(number: int, frame: FrameType | None) -> bool:

@@ -10,7 +10,7 @@ from sys import _getframe
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import wraps_like
-from ..jax import Parts, parts
+from ..jax import Parts
 from ..jax.keys import Keys
 from ..jax.weights import is_training
 from .nnx import patch_nnx
@@ -23,11 +23,11 @@ def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "flax":
         context.recorder.event("environment", {"flax": module.__version__})
     elif module.__name__ == CORE:
-        _patch_scopes(module, context, parts())
+        _patch_scopes(module, context, context.part(Parts))
     elif module.__name__ == STATE:
-        _patch_states(module.TrainState, parts())
+        _patch_states(module.TrainState, context.part(Parts))
     else:
-        patch_nnx(module, context, parts())
+        patch_nnx(module, context, context.part(Parts))
 
 
 def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:

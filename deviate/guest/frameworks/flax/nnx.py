@@ -24,7 +24,7 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
         from .nnx_capture import NnxCapture  # most runs keep nothing
 
         capture = NnxCapture(jax_parts.weights.capture)
-        capture.patch(nnx)
+        capture.patch(nnx, context)
     if jax_parts.keys is not None:
         _patch_names(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
     if jax_parts.keys is not None or capture is not None:

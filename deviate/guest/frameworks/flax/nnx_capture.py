@@ -11,6 +11,7 @@ import sys
 from threading import get_ident
 from types import FrameType
 
+from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
@@ -40,7 +41,7 @@ class NnxCapture:
         self.n_grads = 0
         self.states: tuple[type, ...] = ()
 
-    def patch(self, nnx: Any) -> None:
+    def patch(self, nnx: Any, context: AdapterContext) -> None:
         classes = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
         self.states = tuple(each for each in classes if each is not None)
         for module, names, patch in (
@@ -50,7 +51,7 @@ class NnxCapture:
             for name in names:
                 if hasattr(sys.modules.get(module), name):
                     patch(getattr(sys.modules[module], name))
-        self._patch_updates(nnx.Optimizer)
+        context.observe(nnx.Optimizer, "update", after=lambda *call, **kwargs: self._note(is_update=True))
 
     # ------------------------------------------------------------ models
 
@@ -110,16 +111,6 @@ class NnxCapture:
                 capture.n_grads -= 1
 
         function.__call__ = wraps_like(__call__, original)
-
-    def _patch_updates(self, optimizer: Any) -> None:
-        original, capture = optimizer.update, self
-
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            capture._note(is_update=True)
-            return result
-
-        optimizer.update = wraps_like(update, original)
 
     def _note(self, *, is_update: bool) -> None:
         """The functions that are traced now train; outside of them, a model is updated."""

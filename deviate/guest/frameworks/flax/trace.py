@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import FrameType
 
-from ...annotations import Any, Callable
+from ...annotations import Any
 from ...seeds import wraps_like
 from ..array_trace import record, record_batch, record_loss
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
@@ -22,6 +23,7 @@ class NnxTrace:
         self.jax_trace = jax_trace
         self.weights = weights
         self.trace = jax_trace.trace
+        self._tell = partial(jax_trace.trace.attempt, "trace of nnx")
         self.recorded: set[str] = set()
         self.is_clean = weights.programs.is_clean
 
@@ -29,16 +31,13 @@ class NnxTrace:
         wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
         if wrapped is not None:
             wrapped.__call__ = self._calling(wrapped.__call__)
-        original = optimizer.update
 
-        def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self_, *args, **kwargs)
+        def update(*args: Any, **kwargs: Any) -> None:
             if self.is_clean():
                 frame = sys._getframe(1)
                 self._tell(lambda: self.jax_trace.record_update(self._models(), frame))
-            return result
 
-        optimizer.update = wraps_like(update, original)
+        self.jax_trace.context.observe(optimizer, "update", after=update)
 
     def _calling(self, original: Any) -> Any:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -90,11 +89,6 @@ class NnxTrace:
 
     def _identities(self) -> set[int]:
         return {id(leaf) for _, leaf in named_leaves(self._models())}
-
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            with self.jax_trace.recorder.guarded("trace of nnx"):
-                act()
 
 
 def _is_graph(value: Any) -> bool:

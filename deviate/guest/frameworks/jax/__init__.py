@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
@@ -33,7 +34,8 @@ class Parts:
         trace: None where the run is not traced.
     """
 
-    def __init__(self, jax: Any, context: AdapterContext) -> None:
+    def __init__(self, context: AdapterContext) -> None:
+        jax = sys.modules["jax"]
         self.programs = Programs(jax, context)
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
         self.weights = Weights(context, self.programs)
@@ -44,14 +46,6 @@ class Parts:
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
         self.one_bit = OneBit(context, self.programs)
-
-
-_parts: list[Parts] = []
-
-
-def parts() -> Parts:
-    """Those of this process. Raises IndexError where the script has not imported JAX."""
-    return _parts[0]
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -73,8 +67,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
     for name in ("PRNGKey", "key"):
         _observe(jax.random, name, context)
     Controls(jax, context).begin()
-    jax_parts = Parts(jax, context)
-    _parts[:] = [jax_parts]
+    jax_parts = context.part(Parts)
     if jax_parts.keys is not None:
         jax_parts.keys.patch()
 

@@ -72,15 +72,7 @@ class Controls:
     def _append_late(self) -> None:
         """The script may set the variable after the import: XLA reads it when the first backend begins."""
         bridge = sys.modules.get("jax._src.xla_bridge")
-        original = getattr(bridge, "_init_backend", None)
-        if original is None:
-            return
-
-        def begin_backend(*args: Any, **kwargs: Any) -> Any:
-            self._append()
-            return original(*args, **kwargs)
-
-        bridge._init_backend = wraps_like(begin_backend, original)  # type: ignore[union-attr]
+        self.context.observe(bridge, "_init_backend", before=lambda *args, **kwargs: self._append())
 
     def _free_kernels(self) -> None:
         flags = os.environ.get(FLAGS, "").split()

@@ -8,8 +8,8 @@ from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
 from ..managed import Managed
 from .data import Data
-from .proof import TRAINERS, Watch, watch_of
-from .streams import Keras, keras_of, set_random_seed
+from .proof import TRAINERS, Watch
+from .streams import Keras, set_random_seed
 
 if TYPE_CHECKING:
     Logs = dict[str, Any] | None
@@ -58,18 +58,18 @@ def install(module: Any, context: AdapterContext) -> None:
     elif name in CALLBACKS:
         _record(module.CallbackList, module.History, context)
     if name in STREAMS and context.streams.is_active:
-        STREAMS[name](keras_of(context), module)
+        STREAMS[name](context.part(Keras), module)
     if name in PROOF:
-        PROOF[name](watch_of(context), module)
+        PROOF[name](context.part(Watch), module)
     if name in TRACED and context.trace.requested_level:
         _trace(module, context)
 
 
 def _trace(module: Any, context: AdapterContext) -> None:
-    from .trace import trace_of  # most runs are not traced
+    from .trace import KerasTrace  # most runs are not traced
 
     if module.__name__ in TRAINERS or sys.modules["keras.src.backend"].backend() == "tensorflow":
-        trace_of(context).patch(module)
+        context.part(KerasTrace).patch(module)
 
 
 def _seed_helper(owner: Any, context: AdapterContext) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any, Callable
+from ...annotations import TYPE_CHECKING, Any
 from ...seeds import wraps_like
 from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
-from ..tensorflow.proof import proof_of
+from ..tensorflow.proof import Proof
 
 if TYPE_CHECKING:
     from ..tensorflow.capture import Calls
@@ -34,7 +33,7 @@ class Watch:
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
         self.streams = context.streams
-        self.proof = proof_of(context)
+        self.proof = context.part(Proof)
         self.evaluation = Evaluation(context, self.proof)
         self.context = context
         self.capture: KerasCapture | None = None
@@ -57,24 +56,24 @@ class Watch:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))
         if self.capture is not None and self.context.capture.wants_predictions:
             self._keep(trainer)
-        trainer.make_train_function = self._before(
-            trainer.make_train_function, lambda model, *args, **kwargs: self.proof.train(model)
+        self.context.observe(
+            trainer, "make_train_function", before=lambda model, *args, **kwargs: self.proof.train(model)
         )
 
     def _keep(self, trainer: Any) -> None:
         capture: Any = self.capture
         if trainer.__name__ == "TensorFlowTrainer":
-            from ..tensorflow.capture import calls_of
+            from ..tensorflow.capture import Calls
 
-            self.calls = calls_of(self.context, self.proof)  # with PyTorch, its adapter sees what the script calls
+            self.calls = self.context.part(Calls)  # with PyTorch, its adapter sees what the script calls
             capture.patch_trainer(trainer)
         elif trainer.__name__ == "TorchTrainer":
             capture.patch_torch(trainer)
         else:
-            from ..jax import parts
+            from ..jax import Parts
             from .jax_capture import JaxCalls, JaxSteps
 
-            self.calls = JaxCalls(parts().weights.capture, self.proof)
+            self.calls = JaxCalls(self.context.part(Parts).weights.capture, self.proof)
             JaxSteps(capture).patch(trainer)
 
     def patch_optimizer(self, module: Any) -> None:
@@ -84,11 +83,10 @@ class Watch:
             variables = getattr(optimizer, "_trainable_variables", ())
             self.proof.optimize(variables if trainable_variables is None else trainable_variables)
 
-        module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, note_update)
+        self.context.observe(module.BaseOptimizer, "apply", before=note_update)
 
     def patch_metrics(self, module: Any) -> None:
         """Module `keras.src.metrics.reduction_metrics`."""
-        owner = module.MeanMetricWrapper
 
         def update(metric: Any, y_true: Any = None, y_pred: Any = None, *args: Any, **kwargs: Any) -> None:
             if self.capture is not None:
@@ -97,7 +95,7 @@ class Watch:
                 self.calls.scores(y_true, y_pred)
 
         if self.capture is not None:
-            owner.update_state = self._before(owner.update_state, update)
+            self.context.observe(module.MeanMetricWrapper, "update_state", before=update)
 
     def patch_layers(self, module: Any) -> None:
         """Module `keras.src.layers.layer`: outermost calls of what has weights."""
@@ -171,21 +169,8 @@ class Watch:
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
                 self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
 
-    def _before(self, original: Any, act: Callable[..., object]) -> Any:
-        def method(*args: Any, **kwargs: Any) -> Any:
-            with self.recorder.guarded(original.__name__):
-                act(*args, **kwargs)
-            return original(*args, **kwargs)
-
-        return wraps_like(method, original)
-
 
 def _is_taped() -> bool:
     """Whether TensorFlow records for gradients."""
     tape = sys.modules.get("tensorflow.python.pywrap_tfe") or sys.modules.get("tensorflow.python.pywrap_tensorflow")
     return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
-
-
-@functools.lru_cache(maxsize=None)
-def watch_of(context: AdapterContext) -> Watch:
-    return Watch(context)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from sys import _getframe
 from types import FrameType, FunctionType
@@ -13,7 +12,7 @@ from ...regions import Constructor, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
-from ..tensorflow.purpose import Purpose, purpose_of
+from ..tensorflow.purpose import Purpose
 
 LIBRARY = "keras"
 LIMIT = 10**9
@@ -29,7 +28,7 @@ class Keras:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.streams = context.streams
-        self.purpose: Purpose = purpose_of(context)
+        self.purpose = context.part(Purpose)
         self.requests = Requests(context.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
 
     def project_seed(self, seed: Any, call: str, stream: str) -> Given:
@@ -190,11 +189,6 @@ def _transforms_data(kind: Any) -> bool:
     return _transforms[kind]
 
 
-@functools.lru_cache(maxsize=None)
-def keras_of(context: AdapterContext) -> Keras:
-    return Keras(context)
-
-
 def _small(seed: int) -> Given:
     return Given(seed % LIMIT + 1)
 
@@ -225,6 +219,6 @@ def set_random_seed(original: Any, context: AdapterContext) -> Any:
             seeding.is_silent = False
         generators = sys.modules.get("keras.src.random.seed_generator")
         if context.streams.is_active and generators is not None:
-            keras_of(context).forget_generators(generators)
+            context.part(Keras).forget_generators(generators)
 
     return wraps_like(routed_set_seed, original)

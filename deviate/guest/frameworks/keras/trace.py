@@ -17,7 +17,7 @@ from ...annotations import Any, Callable, Iterable, Iterator
 from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy
-from ..tensorflow.step import is_eager_tensor, step_of
+from ..tensorflow.step import Step, is_eager_tensor
 from .proof import TRAINERS
 
 FRAMEWORK = "keras"
@@ -39,8 +39,8 @@ class KerasTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.step = step_of(context)
-        self.recorder = context.recorder
+        self.step = context.part(Step)
+        self._tell = functools.partial(context.trace.attempt, "trace of keras")
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
         self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -265,11 +265,6 @@ class KerasTrace:
             for number, output in enumerate(outputs):
                 record(self.trace, "forward", "output" + ("[%d]" % number if number else ""), output.numpy(), place)
 
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            with self.recorder.guarded("trace of keras"):
-                act()
-
 
 class _Seen:
     """An iterator that knows what it gave last."""
@@ -334,8 +329,3 @@ def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
         for variables, values in (*optimized, trained, untrained)
         for variable, value in zip(variables, values)
     }
-
-
-@functools.lru_cache(maxsize=None)
-def trace_of(context: AdapterContext) -> KerasTrace:
-    return KerasTrace(context)

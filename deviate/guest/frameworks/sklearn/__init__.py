@@ -6,7 +6,6 @@ examples there are, train or test, it stays the script's unless the stream `spli
 
 from __future__ import annotations
 
-import functools
 import sys
 from sys import _getframe
 from types import FrameType
@@ -17,6 +16,7 @@ from ...project import beyond
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import spell_seed
+from .proof import Proof
 
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
@@ -36,24 +36,12 @@ def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "sklearn":
         context.recorder.event("environment", {"scikit-learn": module.__version__})
     elif module.__name__ == BASE:
-        proof_of(context).patch(module)
+        context.part(Proof).patch(module)
     elif module.__name__ == PARAMETERS:
         if context.capture.wants_predictions:
-            _watch_metrics(module, proof_of(context).capture)
+            _watch_metrics(module, context.part(Proof).capture)
     else:
         _Checking(context, module.check_random_state).patch(module)
-
-
-@functools.lru_cache(maxsize=None)
-def proof_of(context: AdapterContext) -> Any:
-    from .proof import Proof
-
-    proof = Proof(context)
-    if context.capture.wants_predictions or context.capture.wants_weights:
-        from .capture import Capture
-
-        proof.capture = Capture(context, proof)
-    return proof
 
 
 def _watch_metrics(module: Any, capture: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 from ...adapter_context import AdapterContext
@@ -28,7 +29,7 @@ class SklearnTrace:
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
     ) -> None:
         self.trace = context.trace
-        self.recorder = context.recorder
+        self._tell = partial(context.trace.attempt, "trace of scikit-learn")
         self.states = States(context)
         self.arrays_of = arrays_of
 
@@ -74,11 +75,6 @@ class SklearnTrace:
         for name, array in self.arrays_of(type(estimator).__name__, estimator, 0):
             if not name.endswith((CURVE, LAST)):
                 yield name, array
-
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            with self.recorder.guarded("trace of scikit-learn"):
-                act()
 
 
 def _losses(estimator: Any) -> Iterator[tuple[str, float]]:

@@ -19,16 +19,14 @@ LOOKS = 3
 
 def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
     """Stand in for the class of the registry through which all of them are made and called."""
-    insert, original, streams = registry.insert, registry.__call__, context.streams
+    original, streams = registry.__call__, context.streams
     places: dict[Any, tuple[str, int]] = {}
     looks: dict[Any, int] = {}
 
-    def register(self: Any, func: Any) -> Any:
-        token = insert(self, func)
+    def register(token: Any, registry: Any, func: Any) -> None:
         callback_threads_of(streams)
-        if streams.is_routed_thread() and purpose.is_parallel(_getframe(1)) and not is_deterministic():
-            places[token], looks[token] = context.project.nearest(_getframe(1)), LOOKS
-        return token
+        if streams.is_routed_thread() and purpose.is_parallel(_getframe()) and not is_deterministic():
+            places[token], looks[token] = context.project.nearest(_getframe()), LOOKS
 
     def __call__(self: Any, token: Any, *args: Any) -> Any:  # noqa: N807
         callback_threads = callback_threads_of(streams)
@@ -47,7 +45,7 @@ def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_determini
             looks[token] = 0
             context.recorder.event("uncontrolled", "draws of Python in parallel threads of tf.data", *places[token])
 
-    registry.insert = wraps_like(register, insert)
+    context.observe(registry, "insert", after=register)
     registry.__call__ = wraps_like(__call__, original)
 
 

@@ -6,7 +6,6 @@ gradients are taken of. Nothing here keeps one of them alive or draws a number.
 
 from __future__ import annotations
 
-import functools
 import gc
 import math
 import sys
@@ -149,11 +148,6 @@ def to_numpy(variable: Any) -> Any:
     if hasattr(variable, "_value") and "keras.src.backend" in sys.modules:
         return sys.modules["keras.src.backend"].convert_to_numpy(variable)
     return variable.numpy()
-
-
-@functools.lru_cache(maxsize=None)
-def proof_of(context: AdapterContext) -> Proof:
-    return Proof(context)
 
 
 def _identities(variable: Any) -> set[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from types import CodeType, FrameType
@@ -184,12 +183,6 @@ class Purpose:
             return False
         tensorflow = sys.modules.get("tensorflow")
         return tensorflow is not None and isinstance(frame.f_locals.get("self"), tensorflow.Module)
-
-
-@functools.lru_cache(maxsize=None)
-def purpose_of(context: AdapterContext) -> Purpose:
-    """The one that all adapters of a process ask: it keeps what it has read."""
-    return Purpose(context)
 
 
 def _kind(code: CodeType) -> str | None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 import weakref
+from functools import partial
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...bits import places
 from ...hashing import weights_digest
-from ...seeds import wraps_like
 from .proof import flip_element
 
 FRAMEWORK = "tensorflow"
@@ -36,26 +36,16 @@ class Sessions:
     def patch(self) -> None:
         session: Any = sys.modules["tensorflow.python.client.session"]
         optimizer: Any = sys.modules["tensorflow.python.training.optimizer"]
-        self._wrap(session.BaseSession, "__init__", after=self._begin)
-        self._wrap(session.BaseSession, "run", before=self._run)
-        self._wrap(session.BaseSession, "close", before=self._close)
-        self._wrap(optimizer.Optimizer, "apply_gradients", before=self._optimize)
+        observe = self.context.observe
+        observe(session.BaseSession, "__init__", after=lambda result, *call, **kwargs: self._act(self._begin, *call))
+        observe(session.BaseSession, "run", before=partial(self._act, self._run))
+        observe(session.BaseSession, "close", before=partial(self._act, self._close))
+        observe(optimizer.Optimizer, "apply_gradients", before=partial(self._act, self._optimize))
         self.recorder.at_main_end.append(lambda: self._tell_all("loop"))
         self.recorder.at_close.append(lambda: self._tell_all("exit"))
 
-    def _wrap(self, owner: Any, name: str, before: Any = None, after: Any = None) -> None:
-        original = getattr(owner, name)
-
-        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            self._act(before, self_)
-            result = original(self_, *args, **kwargs)
-            self._act(after, self_)
-            return result
-
-        setattr(owner, name, wraps_like(method, original))
-
-    def _act(self, act: Any, subject: Any) -> None:
-        if act is None or self.is_busy:
+    def _act(self, act: Any, subject: Any, *args: Any, **kwargs: Any) -> None:
+        if self.is_busy:
             return
         self.is_busy = True
         try:
@@ -69,7 +59,7 @@ class Sessions:
         self.open.append(weakref.ref(session))
         if not self.is_warned and (self.context.controls or self.context.streams.is_active):
             self.is_warned = True
-            self.recorder.event("uncontrolled", ORDER, *self.context.project.nearest(_getframe(3)))
+            self.recorder.event("uncontrolled", ORDER, *self.context.project.nearest(_getframe()))
 
     def _optimize(self, optimizer: Any) -> None:
         ops: Any = sys.modules["tensorflow.python.framework.ops"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ..array_trace import States
@@ -26,11 +24,6 @@ class Step:
         self.has_loss = False
         self.at_change: Callable[[], object] = lambda: None
         self.at_states: Callable[[int], object] = lambda place: None
-
-
-@functools.lru_cache(maxsize=None)
-def step_of(context: AdapterContext) -> Step:
-    return Step(context)
 
 
 def is_eager_tensor(value: Any) -> bool:

@@ -30,7 +30,7 @@ class Origins:
     """
 
     def __init__(self, context: AdapterContext, kinds: Kinds) -> None:
-        self.recorder = context.recorder
+        self.context = context
         self.project = context.project
         self.kinds = kinds
         self.batches: deque[Batch] = deque(maxlen=2)
@@ -41,13 +41,10 @@ class Origins:
     def follow(self, dataloader: Any, guarded: Callable[..., None]) -> None:
         """See what loaders yield."""
         iterator = dataloader._BaseDataLoaderIter
-        following, making = iterator.__next__, dataloader.DataLoader._get_iterator
+        following = iterator.__next__
 
-        def _get_iterator(loader: Any) -> Any:
-            iterator = making(loader)
-            with self.recorder.guarded("a loader"):
-                iterator._deviate_loader = weakref.ref(loader)
-            return iterator
+        def note_loader(iterator: Any, loader: Any) -> None:
+            iterator._deviate_loader = weakref.ref(loader)
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             try:
@@ -61,7 +58,7 @@ class Origins:
             guarded("a batch", self._see_batch, self_, batch)
             return batch
 
-        dataloader.DataLoader._get_iterator = wraps_like(_get_iterator, making)
+        self.context.observe(dataloader.DataLoader, "_get_iterator", after=note_loader, where="a loader")
         iterator.__next__ = wraps_like(__next__, following)
 
     def _see_batch(self, iterator: Any, batch: Any) -> None:

@@ -10,7 +10,6 @@ from types import FrameType
 
 from .....adapter_context import AdapterContext
 from .....annotations import Any, Sequence
-from .....seeds import wraps_like
 from .....trace_levels import MODULES, OPERATIONS
 from ..modules import Layers
 from ..tensors import Tensors
@@ -50,6 +49,7 @@ class Operations:
 
     def __init__(self, torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> None:
         self.torch = torch
+        self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
         self.modes: Any = import_module("torch.utils._python_dispatch")
@@ -66,15 +66,7 @@ class Operations:
 
     def patch(self) -> None:
         """Follow the level, and give way to compilers: they would put their code together otherwise under a mode."""
-        torch = self.torch
-        if hasattr(torch, "compile"):
-            original = torch.compile
-
-            def compile(*args: Any, **kwargs: Any) -> Any:  # noqa: A001
-                self.refuse()
-                return original(*args, **kwargs)
-
-            torch.compile = wraps_like(compile, original)
+        self.context.observe(self.torch, "compile", before=lambda *args, **kwargs: self.refuse())
         self.apart.patch()
         self.trace.at_level.append(self.follow)
         self.follow(self.trace.level)
