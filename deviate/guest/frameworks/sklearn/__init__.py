@@ -36,12 +36,21 @@ def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "sklearn":
         context.recorder.event("environment", {"scikit-learn": module.__version__})
     elif module.__name__ == BASE:
-        context.part(Proof).patch(module)
+        context.part(_make_proof).patch(module)
     elif module.__name__ == PARAMETERS:
         if context.capture.wants_predictions:
-            _watch_metrics(module, context.part(Proof).capture)
+            _watch_metrics(module, context.part(_make_proof).capture)
     else:
         _Checking(context, module.check_random_state).patch(module)
+
+
+def _make_proof(context: AdapterContext) -> Proof:
+    proof = Proof(context)
+    if context.capture.wants_predictions or context.capture.wants_weights:
+        from .capture import Capture  # most runs keep nothing
+
+        proof.capture = Capture(context, proof)
+    return proof
 
 
 def _watch_metrics(module: Any, capture: Any) -> None:

@@ -22,10 +22,6 @@ class Proof:
         self.recorder = context.recorder
         self.evaluation = Evaluation(context, lambda: bool(self.inside))
         self.capture: Any = None
-        if context.capture.wants_predictions or context.capture.wants_weights:
-            from .capture import Capture  # most runs keep nothing
-
-            self.capture = Capture(context, self)
         self.tracing: Any = None
         if context.trace.requested_level:
             from .trace import SklearnTrace  # most runs are not traced
