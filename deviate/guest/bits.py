@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from .annotations import Callable, Iterator, Sequence
@@ -52,7 +53,7 @@ def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tu
     """
     import hashlib  # loads OpenSSL, and most runs flip nothing
 
-    sizes = [_product(shape) if len(shape) >= 2 else 0 for shape in shapes]
+    sizes = [math.prod(shape) if len(shape) >= 2 else 0 for shape in shapes]
     total = sum(sizes)
     for k in range(TRIES if total else 0):
         text = "\x1f".join(("one-bit", str(seed), str(k)))
@@ -86,10 +87,3 @@ def flip_lowest_bit(raw: bytes) -> bytes:
 
 
 _ORDER = sys.byteorder
-
-
-def _product(shape: Sequence[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total

@@ -7,6 +7,7 @@ Nothing here draws a number, changes one, or keeps an array of the program's.
 
 from __future__ import annotations
 
+import math
 import os
 from threading import get_ident
 
@@ -264,7 +265,4 @@ def _place(step: int) -> str:
 
 
 def _bytes(kind: str, shape: Sequence[int]) -> int:
-    size = int("".join(filter(str.isdigit, kind)) or 8) // 8
-    for dimension in shape:
-        size *= int(dimension)
-    return size
+    return int("".join(filter(str.isdigit, kind)) or 8) // 8 * math.prod(map(int, shape))

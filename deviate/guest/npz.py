@@ -35,7 +35,7 @@ def write_npz(path: str, arrays: Iterable[tuple[str, Array]], *, is_compressed: 
     part = path + ".part"
     method = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED
     try:
-        with zipfile.ZipFile(part, "w", method, allowZip64=True, **_level(is_compressed)) as archive:
+        with zipfile.ZipFile(part, "w", method, compresslevel=1) as archive:
             for name, (kind, shape, buffer) in arrays:
                 entry = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
                 entry.compress_type = method
@@ -48,10 +48,6 @@ def write_npz(path: str, arrays: Iterable[tuple[str, Array]], *, is_compressed: 
             os.remove(part)
         raise
     return size
-
-
-def _level(is_compressed: bool) -> dict[str, Any]:
-    return {"compresslevel": 1} if is_compressed else {}
 
 
 def _write_array(file: Any, kind: str, shape: Sequence[int], buffer: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from json.encoder import encode_basestring_ascii as _quoted
 from sys import gettrace
 from threading import RLock, get_ident
 from time import perf_counter, time
@@ -380,9 +381,3 @@ class Recorder:
                 if line <= owner.f_lineno <= end_line:
                     return
             stack.pop()
-
-
-try:
-    from _json import encode_basestring_ascii as _quoted
-except ImportError:  # other interpreters than CPython
-    from json import dumps as _quoted

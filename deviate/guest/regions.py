@@ -24,6 +24,22 @@ def region(streams: Streams, stream: str, function: Any) -> Any:
     return wraps_like(inside, function)
 
 
+class Region:
+    """A block of code whose draws are for a stream."""
+
+    __slots__ = ("before", "stream", "streams")
+
+    def __init__(self, streams: Streams, stream: str) -> None:
+        self.streams = streams
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        self.before = self.streams.enter(self.stream)
+
+    def __exit__(self, *_: object) -> None:
+        self.streams.leave(self.before)
+
+
 class Constructor:
     """A method that initialises, a region where it is the outermost one.
 

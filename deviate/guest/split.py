@@ -15,6 +15,7 @@ from types import CodeType, FrameType, ModuleType
 
 from .annotations import Any, Callable, Iterable
 from .project import Project, beyond
+from .regions import Region
 from .seeds import wraps_like
 from .streams import OTHER, Streams
 
@@ -66,11 +67,8 @@ class Splitting:
                 if not self.streams.recorder.has_stepped:
                     call = "%s.%s" % (getattr(owner, "__module__", None) or owner.__name__, _name)
                     self.streams.record_draw(call, chosen, *self.project.nearest(sys._getframe(1)))
-                before = self.streams.enter(chosen)
-                try:
+                with Region(self.streams, chosen):
                     return _original(*args, **kwargs)
-                finally:
-                    self.streams.leave(before)
 
             setattr(owner, name, _wraps_like(draw, original, owner, name))
 

@@ -10,7 +10,6 @@ Where regions nest, the outermost counts, but for `init`: a layer that a forward
 from __future__ import annotations
 
 import operator
-import os
 from threading import get_ident
 
 from .annotations import TYPE_CHECKING, Any, Callable
@@ -68,6 +67,9 @@ class Streams:
     Args:
         seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
         varied: streams whose seeds differ between the runs of the variant.
+
+    Attributes:
+        paused: above zero while all generators stay as they are: their states are somebody else's affair.
     """
 
     def __init__(self, seeds: dict[str, int], recorder: Recorder, varied: frozenset[str] = frozenset()) -> None:
@@ -140,13 +142,6 @@ class Streams:
                 bank.switch(before, now)
             except Exception as error:
                 self.recorder.fault("stream %s of %s" % (now, bank.library), error)
-
-    def pause(self) -> None:
-        """Leave all generators as they are, up to the matching `resume`: the states are somebody else's affair."""
-        self.paused += 1
-
-    def resume(self) -> None:
-        self.paused -= 1
 
     def after_fork(self) -> None:
         self.thread = get_ident()
@@ -232,13 +227,15 @@ class Bank:
         """A new state."""
         raise NotImplementedError
 
+    now: Any = None
+
     def set_state(self, state: Any) -> None:
-        """Let draws come from this state."""
-        raise NotImplementedError
+        """Let draws come from this state; here, from what asks for `now` each time."""
+        self.now = state
 
     def get_state(self) -> Any:
         """The state that draws come from now."""
-        raise NotImplementedError
+        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         """What tells whether the state has moved; compared with `==`."""
@@ -279,9 +276,3 @@ class Bank:
         for stream, state in self.states.items():
             if stream not in drawn and self.fingerprint(state) != self.marks.get(stream):
                 drawn.add(stream)
-
-
-def route(streams: Streams) -> None:
-    """Keep routing in forked processes."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=streams.after_fork)

@@ -6,6 +6,7 @@ from sys import _getframe
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any
+from ..regions import Region
 from ..seeds import wraps_like
 from .jax import Parts
 from .jax.weights import is_training
@@ -28,16 +29,13 @@ def _patch(transform: Any, context: AdapterContext) -> None:
 
     def region(function: Any, stream: str) -> Any:
         def call_and_route(*args: Any, **kwargs: Any) -> Any:
-            before = streams.enter(stream)
-            try:
+            with Region(streams, stream):
                 if stream == "dropout":
                     weights.evaluation.forward(args[:2], args[3:], kwargs)
                 if stream != "dropout" or capture is None or is_training(kwargs):
                     return function(*args, **kwargs)
                 args = (*args[:3], *capture.inputs(args[3:]))
                 return capture.outputs(args[3:], function(*args, **kwargs), _getframe(1))
-            finally:
-                streams.leave(before)
 
         call_and_route.__dict__.update(function.__dict__)
         return wraps_like(call_and_route, function)

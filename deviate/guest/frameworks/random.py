@@ -43,17 +43,10 @@ class Generators(Bank):
 
     def __init__(self, streams: Streams, module: Any) -> None:
         self.module = module
-        self.now: Any = None
         super().__init__(streams, LIBRARY)
 
     def new_state(self, seed: int) -> Any:
         return self.module.Random(seed)
-
-    def set_state(self, state: Any) -> None:
-        self.now = state
-
-    def get_state(self) -> Any:
-        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         return state.getstate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from ..annotations import Any, Array, Callable, Iterator, Sequence
@@ -182,10 +183,7 @@ def numbers(value: Any) -> Any:
 
 def size_of(array: Any) -> int:
     """Bytes, if its numbers have eight."""
-    size = 8
-    for dimension in array.shape:
-        size *= int(dimension or 1)
-    return size
+    return 8 * math.prod(int(dimension or 1) for dimension in array.shape)
 
 
 def _has_rows(array: Any, n: int) -> bool:

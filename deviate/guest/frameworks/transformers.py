@@ -30,7 +30,7 @@ def _record(handler: Any, context: AdapterContext) -> None:
         if state.is_world_process_zero:  # the others compute the same and show nothing
             managed.report(logs)
 
-    def end(self: Any, *args: Any, **kwargs: Any) -> None:
+    def end(result: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         managed.end(self)
 
     managed.patch(handler, "on_train_begin", before=begin)

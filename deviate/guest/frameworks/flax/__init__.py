@@ -9,6 +9,7 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...regions import Region
 from ...seeds import wraps_like
 from ..jax import Parts
 from ..jax.keys import Keys
@@ -40,8 +41,7 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
         is_init = bool(flags and flags.get("initializing"))
 
         def apply_and_route(variables: Any, *args: Any, **kwargs: Any) -> Any:
-            before = streams.enter("init" if is_init else "dropout")
-            try:
+            with Region(streams, "init" if is_init else "dropout"):
                 if is_init:
                     return init_or_apply(variables, *args, **kwargs)
                 options = dict(kwargs, mutable=mutable)
@@ -50,8 +50,6 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
                     return init_or_apply(variables, *args, **kwargs)
                 args = capture.inputs(args)
                 return capture.outputs(args, init_or_apply(variables, *args, **kwargs), _getframe(1))
-            finally:
-                streams.leave(before)
 
         return wraps_like(apply_and_route, init_or_apply)
 

@@ -15,7 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
-from ..jax.programs import Program
+from ..jax.programs import Observed, Program
 from ..jax.trees import named_leaves
 from ..jax.weights import is_training
 
@@ -160,7 +160,7 @@ class NnxCapture:
         return {id(leaf) for node in nodes if isinstance(node, self.states) for leaf in leaves(node)}
 
 
-class NnxFunction:
+class NnxFunction(Observed):
     """The compiled function behind one of nnx, which nnx calls as ever."""
 
     def __init__(self, inner: Any, capture: NnxCapture) -> None:
@@ -169,19 +169,8 @@ class NnxFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._capture.call(self._inner, self._inner, self._program, args, kwargs, sys._getframe(1))
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.lower, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.trace, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.eval_shape, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def __getattr__(self, name: str) -> Any:
-        if "_inner" not in self.__dict__:  # a copy that is not complete yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        return self._capture.call(ask, self._inner, self._program, args, kwargs, frame)
 
 
 def _is_opaque(node: Any) -> bool:

@@ -170,9 +170,7 @@ class JaxCapture(Loops):
         self.add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
-        shapes = [
-            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
-        ]
+        shapes = self.programs.shapes()
         return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
     def _plain(self, names: Any, flat: Any, result: Any, frame: FrameType) -> None:
@@ -191,10 +189,7 @@ class JaxCapture(Loops):
 
     def _sizes(self) -> set[tuple[int, ...]]:
         """Shapes of weights."""
-        shapes = [
-            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
-        ]
-        return {size for shape in shapes for size in shape[1]}
+        return {size for shape in self.programs.shapes() for size in shape[1]}
 
     def _part(self, closed: Any, n_given: int) -> Part | None:
         part = leading(closed, n_given)

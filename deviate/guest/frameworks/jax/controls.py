@@ -136,12 +136,9 @@ def is_known(jax: Any, flag: str) -> bool:
     if not files:
         return False
     # The flags are in the library that holds XLA; the others are thin.
-    with open(max(files, key=os.path.getsize), "rb") as library, _map_file(library) as text:
+    with open(max(files, key=os.path.getsize), "rb") as library:
+        text = mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ)
         return text.find(name + b"\0") >= 0
-
-
-def _map_file(file: Any) -> mmap.mmap:
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def facts(jax: Any) -> dict[str, str]:

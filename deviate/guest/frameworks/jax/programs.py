@@ -149,6 +149,10 @@ class Programs:
 
         return wraps_like(jit, original)
 
+    def shapes(self) -> list[Shape]:
+        """Of trees that are trained: some may be weights, others what is like them."""
+        return [shape for program in self.by_function.values() for shape in program.updates + program.grads]
+
     def split_static(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The arguments of a function less those by which it is compiled, and these."""
         options = self.options.get(inner, {})
@@ -204,8 +208,9 @@ class Programs:
         running = self.running
         if get_ident() != self.streams.thread:
             return inner(*args, **kwargs)
-        if program.depends_on and program.context != self._context(program, frame):
-            _forget(inner)
+        is_elsewhere = program.depends_on and program.context != self._context(program, frame)
+        if is_elsewhere and hasattr(inner, "clear_cache"):  # `pmap` has none
+            inner.clear_cache()  # so that it is traced again
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
         is_traced = self.tracing is not None and not running and self.is_clean()
@@ -253,13 +258,30 @@ class Programs:
         return self.streams.now, is_training
 
 
-def _forget(inner: Any) -> None:
-    """Let a function be traced again at its next call."""
-    if hasattr(inner, "clear_cache"):  # `pmap` has none
-        inner.clear_cache()
+class Observed:
+    """A compiled function under observation, which may be traced without being called."""
+
+    _inner: Any
+
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        raise NotImplementedError
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.lower, args, kwargs, sys._getframe(1))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.trace, args, kwargs, sys._getframe(1))
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.eval_shape, args, kwargs, sys._getframe(1))
+
+    def __getattr__(self, name: str) -> Any:
+        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
 
 
-class PjitFunction:
+class PjitFunction(Observed):
     """A compiled function of the project, which is called as ever, under observation.
 
     Its name is that of the original's type: Haiku tells compiled functions by it.
@@ -276,22 +298,8 @@ class PjitFunction:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.lower, self._program, args, kwargs, sys._getframe(1))
-
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.trace, self._program, args, kwargs, sys._getframe(1))
-
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.eval_shape, self._program, args, kwargs, sys._getframe(1))
-
-    def clear_cache(self) -> None:
-        self._inner.clear_cache()
-
-    def __getattr__(self, name: str) -> Any:
-        if "_inner" not in self.__dict__:  # a copy that is not complete yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        return self._programs.trace(ask, self._program, args, kwargs, frame)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._inner.__reduce_ex__(protocol)

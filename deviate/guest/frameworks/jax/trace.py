@@ -216,7 +216,7 @@ class JaxTrace:
 def _roles(function: Function, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
     """An argument is a state, or has one in it, where a tree of the same shape comes back."""
     weights = [*program.updates, *program.grads]
-    results = [(shape, first) for shape, first, _ in _subtrees(result) if _may_be_state(shape, weights)]
+    results = [(shape, first) for shape, first, _ in _subtrees(result) if is_tree(shape) or shape in weights]
     state_trees, end = [], -1
     for shape, first, tree, way in _ways((args, kwargs)):
         if first > end and any(shape == other for other, _ in results):
@@ -240,10 +240,6 @@ def _roles(function: Function, program: Program, args: Any, kwargs: Any, result:
                 "batch", input_name(argument, rest)
             )  # fmt: skip
     return arguments, back
-
-
-def _may_be_state(shape: Shape, weights: list[Shape]) -> bool:
-    return is_tree(shape) or shape in weights
 
 
 def _subtrees(tree: Any, first: int = 0) -> Any:

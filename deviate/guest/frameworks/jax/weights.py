@@ -98,7 +98,7 @@ class Weights:
 
     def emit_hash(self, moment: str) -> None:
         """Emit the hash of the weights as they are now, where they can be reached."""
-        self.evaluation.end()
+        self.evaluation.data.end()
         leaves = self.leaves()
         if leaves:
             count = sum(int(leaf.size) for _, leaf in leaves)
@@ -165,14 +165,10 @@ class Evaluation:
         self.has_trained = False
         context.recorder.at_close.append(self.data.close)
 
-    @property
-    def is_over(self) -> bool:
-        return self.data.is_over
-
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
         try:
-            if self.is_over or is_training(options):
+            if self.data.is_over or is_training(options):
                 return
             if self.programs.running:
                 self.programs.see("input", inputs)
@@ -184,7 +180,7 @@ class Evaluation:
 
     def look(self, program: Program, args: Any, kwargs: Any) -> None:
         """A compiled function was called that hands what it was given to a model, and does not train."""
-        if self.is_over or not self.has_trained:
+        if self.data.is_over or not self.has_trained:
             return
         arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
         arrays = []
@@ -203,11 +199,8 @@ class Evaluation:
 
     def note_training(self) -> None:
         self.has_trained = True
-        self.end()
-        self.data.train()
-
-    def end(self) -> None:
         self.data.end()
+        self.data.train()
 
 
 def is_training(options: dict[str, Any]) -> bool:

@@ -100,7 +100,7 @@ def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
         if is_shown and not managed.is_running(self):  # the validation of `fit` is in its history
             managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
 
-    def end(self: Any, logs: Logs = None) -> None:
+    def end(result: Any, self: Any, logs: Logs = None) -> None:
         managed.end(self)
 
     managed.patch(callbacks, "on_train_begin", before=begin)

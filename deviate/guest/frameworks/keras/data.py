@@ -7,7 +7,7 @@ import sys
 
 from ...annotations import Any, Iterator
 from ...callback_threads import callback_threads_of
-from ...regions import region
+from ...regions import Region, region
 from ...seeds import wraps_like
 from .streams import Keras
 
@@ -28,11 +28,8 @@ class Data:
         def _get_iterator(self_: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             batches = original(self_, *args, **kwargs)
             while True:
-                before = streams.enter("shuffle")
-                try:
+                with Region(streams, "shuffle"):
                     batch = next(batches, batches)
-                finally:
-                    streams.leave(before)
                 if batch is batches:
                     return
                 yield batch

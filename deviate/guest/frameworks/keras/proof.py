@@ -35,6 +35,7 @@ class Watch:
         self.streams = context.streams
         self.proof = context.part(Proof)
         self.evaluation = Evaluation(context, self.proof)
+        self.examples = self.evaluation.examples
         self.context = context
         self.capture: KerasCapture | None = None
         self.calls: Calls | JaxCalls | None = None
@@ -126,11 +127,11 @@ class Watch:
             if is_training is None:
                 is_training = _is_taped()
             if is_training is True:
-                if not self.evaluation.is_over:
+                if not self.examples.is_over:
                     self.evaluation.train()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
-            elif not self.evaluation.is_over and args and not is_training and hasattr(layer, "make_train_function"):
+            elif not self.examples.is_over and args and not is_training and hasattr(layer, "make_train_function"):
                 self.evaluation.call(layer, args)
         return bool(is_training is None or is_training)
 
@@ -158,7 +159,7 @@ class Watch:
 
     def _see_evaluation(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` counts once there was training: before, it may compute what to train on."""
-        if self.evaluation.is_over or name not in ("evaluate", "predict", *TRAINING):
+        if self.examples.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
         with self.recorder.guarded("data of the evaluation"):
             if name in TRAINING:

@@ -8,7 +8,7 @@ from types import FrameType, FunctionType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...regions import Constructor, region
+from ...regions import Constructor, Region, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
@@ -162,11 +162,8 @@ class Keras:
         original, streams = layer.__call__, self.streams
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            before = streams.enter("augment" if _transforms_data(type(self)) else "dropout")
-            try:
+            with Region(streams, "augment" if _transforms_data(type(self)) else "dropout"):
                 return original(self, *args, **kwargs)
-            finally:
-                streams.leave(before)
 
         def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
             super(layer, cls).__init_subclass__(**kwargs)

@@ -36,7 +36,6 @@ class Generators(Bank):
     def __init__(self, streams: Streams, random: Any) -> None:
         self.shared = random.mtrand._rand
         self.RandomState = random.RandomState
-        self.now: Any = None
         super().__init__(streams, LIBRARY)
 
     def new_state(self, seed: int) -> Any:
@@ -45,9 +44,6 @@ class Generators(Bank):
     def set_state(self, state: Any) -> None:
         self.now = state
         self.shared.__init__(state)
-
-    def get_state(self) -> Any:
-        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         inner = state.state["state"]

@@ -162,16 +162,6 @@ class Sets:
         return name
 
 
-class Nothing:
-    """A context in which nothing is different."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
 def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by the names of the parameters: a model may be given the labels itself."""
     code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from contextlib import nullcontext
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable
@@ -26,7 +27,6 @@ from .passes import (
     TRUTH,
     Batch,
     Call,
-    Nothing,
     Pass,
     Ranks,
     Sets,
@@ -76,7 +76,7 @@ class Predictions:
         self.forwards = forwards
         self.ranks = ranks
         self.kinds = Kinds(torch)
-        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", Nothing)
+        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from zlib import crc32
 
@@ -122,10 +123,5 @@ def _one_behind_the_other(tensors: Tensors, parts: Sequence[Any]) -> Array:
     arrays: list[Array] = [tensors.array(tensor) for tensor in parts]
     if len({array[0] for array in arrays}) > 1 or len(arrays) == 1:
         return arrays[0]
-    total = 0
-    for _, its, _ in arrays:
-        size = 1
-        for length in its:
-            size *= length
-        total += size
+    total = sum(math.prod(shape) for _, shape, _ in arrays)
     return arrays[0][0], (total,), b"".join(array[2] for array in arrays)
