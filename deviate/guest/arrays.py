@@ -70,8 +70,5 @@ def _flat(value: Any, shape: Sequence[int]) -> list[Any]:
 def _of_texts(texts: Sequence[str], shape: Sequence[int]) -> Array:
     """Texts of one length, as NumPy keeps them: UTF-32, filled up with zeros."""
     code = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
-    return (
-        "U%d" % LONGEST,
-        shape,
-        b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts),
-    )
+    data = b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts)
+    return "U%d" % LONGEST, shape, data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from .annotations import Callable, Iterator, Sequence
+from .annotations import Any, Callable, Iterator, Sequence
 from .recorder import Recorder
 
 TRIES = 100
@@ -84,6 +84,20 @@ def flip_lowest_bit(raw: bytes) -> bytes:
     """
     number = int.from_bytes(raw, _ORDER) ^ 1
     return number.to_bytes(len(raw), _ORDER)
+
+
+def flip_element(array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+    """One of NumPy's arrays with the lowest bit of an element flipped, the value before and after.
+
+    None where it is not finite.
+    """
+    before = float(array[index])
+    if not math.isfinite(before):
+        return None
+    numpy = sys.modules["numpy"]
+    changed = numpy.array(array)
+    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
+    return changed, before, float(changed[index])
 
 
 _ORDER = sys.byteorder

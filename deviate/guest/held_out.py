@@ -38,14 +38,12 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
     """Record the hash of what this frame and its callers hold."""
     arrays: dict[str, Array] = {}
     size = 0
-    while frame is not None and size <= LARGEST:
-        if project.place(frame.f_code) is not None:
-            for name, value in _held_values(frame):
-                array = None if name in arrays else _array(value)
-                if array is not None:
-                    arrays[name] = array
-                    size += memoryview(array[2]).nbytes
-        frame = frame.f_back
+    for outer in project.frames(frame):
+        for name, value in _held_values(outer) if size <= LARGEST else ():
+            array = None if name in arrays else _array(value)
+            if array is not None:
+                arrays[name] = array
+                size += memoryview(array[2]).nbytes
     if size > LARGEST or all(_is_of_labels(name) for name in arrays):
         return
     sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples

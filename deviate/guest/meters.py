@@ -96,13 +96,9 @@ def _state(owner: Any) -> Mapping[str, Any]:
 
 def _is_remote_inside(owner: Any) -> bool:
     """Whether something that the meter keeps is on an accelerator, itself or in a sequence or mapping."""
-    slots = [
-        member
-        for base in type(owner).__mro__
-        for member in base.__dict__.values()
-        if type(member) is MemberDescriptorType
-    ]
-    values = [*_state(owner).values(), *[slot.__get__(owner) for slot in slots]]
+    members = [member for base in type(owner).__mro__ for member in base.__dict__.values()]
+    slots = [member.__get__(owner) for member in members if type(member) is MemberDescriptorType]
+    values = [*_state(owner).values(), *slots]
     for value in values:
         if isinstance(value, dict):
             inside = list(value.values())[:MOST_ITEMS]

@@ -158,11 +158,8 @@ class Seeding:
 def _is_no_seed(seed: object) -> bool:
     """A generator handed through, or a number that a compiler traces: there is no value to replace."""
     module = type(seed).__module__
-    return (
-        module.startswith("jax")
-        or (module.startswith("numpy") and hasattr(seed, "random_raw"))
-        or hasattr(seed, "bit_generator")
-    )
+    is_bits = module.startswith("numpy") and hasattr(seed, "random_raw")
+    return is_bits or module.startswith("jax") or hasattr(seed, "bit_generator")
 
 
 def wraps_like(wrapper: Any, original: Any) -> Any:

@@ -92,18 +92,13 @@ class Streams:
     @property
     def now(self) -> str:
         """The stream that draws now, in this thread."""
-        return (
-            self.routed_stream
-            if self.callback_threads is None or not self.callback_threads.is_drawing()
-            else self.callback_threads.now
-        )
+        threads = self.callback_threads
+        return threads.now if threads is not None and threads.is_drawing() else self.routed_stream
 
     def is_routed_thread(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        is_ours = get_ident() == self.thread or (
-            self.callback_threads is not None and self.callback_threads.is_drawing()
-        )
-        return is_ours and not self.paused
+        threads = self.callback_threads
+        return not self.paused and (get_ident() == self.thread or (threads is not None and threads.is_drawing()))
 
     # ------------------------------------------------------------ regions
 
@@ -248,9 +243,8 @@ class Bank:
         self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        state = self.states[stream] = self.new_state(
-            self.streams.seed(self.library, self.script_seeds.get(stream), stream)
-        )
+        seed = self.streams.seed(self.library, self.script_seeds.get(stream), stream)
+        state = self.states[stream] = self.new_state(seed)
         self.marks[stream] = self.fingerprint(state)
         return state
 

@@ -66,11 +66,6 @@ def _number_fields(template: str) -> str:
         is_counted = not name or name[0] in ".["
         field = "%d%s" % (number, name) if is_counted else name
         number += is_counted
-        text += (
-            "{"
-            + field
-            + ("!" + conversion if conversion else "")
-            + (":" + specification if specification else "")
-            + "}"
-        )
+        field += ("!" + conversion if conversion else "") + (":" + specification if specification else "")
+        text += "{%s}" % field
     return text

@@ -23,7 +23,7 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
     """Record an array, or a scalar, of NumPy; objects are passed over, for their bytes are addresses."""
     if array.dtype.hasobject:
         return
-    form, data = form_of(array), _bytes(array)
+    form, data = form_of(array), buffer(array)
     if trace.has_sums and "float" in array.dtype.name:
         numbers = array.astype("float64")
         more["sums"] = [float(numbers.sum()), float(abs(numbers).sum())]
@@ -33,7 +33,7 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
 def record_batch(trace: Trace, name: str, array: Any, place: int = -1) -> None:
     """Record a part of a batch, and its rows."""
     if not array.dtype.hasobject:
-        rows = row_checksums(_bytes(array), len(array)) if array.ndim else []
+        rows = row_checksums(buffer(array), len(array)) if array.ndim else []
         record(trace, "batch", name, array, place, rows=rows)
 
 
@@ -81,6 +81,7 @@ def named_parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _bytes(array: Any) -> Any:
+def buffer(array: Any) -> Any:
+    """The bytes of an array, in C order."""
     numpy = sys.modules["numpy"]
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)

@@ -50,12 +50,7 @@ class Sets:
 
     def way(self, frame: FrameType | None) -> Way:
         """The way through the script that leads to a frame."""
-        calls = []
-        while frame is not None:
-            file = self.project.place(frame.f_code)
-            if file is not None:
-                calls.append((file, frame.f_lasti))
-            frame = frame.f_back
+        calls = [(str(self.project.place(outer.f_code)), outer.f_lasti) for outer in self.project.frames(frame)]
         return self.ways.setdefault(tuple(calls), Way())
 
     def name(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any]:
@@ -82,12 +77,8 @@ class Sets:
         if not around_data or not hasattr(data, "shape"):
             return None
         around, data_name = dict(around_data[1:]), around_data[0][0]
-        label_names = [
-            data_name.replace(mine, name, 1)
-            for mine in INPUTS_OF
-            if mine in data_name
-            for name in (INPUTS_OF[mine], "y")
-        ]
+        inputs = [name for name in INPUTS_OF if name in data_name]
+        label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
         labels: Any = (around.get(name) for name in label_names if name != data_name)
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 

@@ -9,6 +9,8 @@ from ..annotations import Any, Array, Callable, Iterator, Sequence
 from ..arrays import array_of
 from ..capture import FULL, Capture
 from ..examples import KEY_WIDTH, example_keys
+from ..hashing import weights_digest
+from ..recorder import Recorder
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""
@@ -101,6 +103,14 @@ class Batches:
         if self.places is None:
             self.places = [place for place, each in enumerate(arrays) if _has_rows(each, n)]
         return keys_of([arrays[place] for place in self.places if place < len(arrays)], n)
+
+
+def record_weights(recorder: Recorder, moment: str, framework: str, arrays: list[tuple[str, Any]]) -> None:
+    """Record the hash of weights that are NumPy's arrays, by name, if there are any."""
+    if arrays:
+        weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
+        n = sum(int(array.size) for _, array in arrays)
+        recorder.event("weights", moment, framework, weights_digest(weights), n)
 
 
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:

@@ -8,6 +8,7 @@ from types import FrameType
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any
+from ..project import outwards
 
 MODULES = ("os", "signal")
 
@@ -38,10 +39,9 @@ def _is_handling(number: int, frame: FrameType | None) -> bool:
 
     Python calls a handler with the number of the signal and the frame that was interrupted.
     """
-    while frame is not None:
-        code = frame.f_code
-        arguments = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
-        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], type(frame)):
+    for outer in outwards(frame):
+        code = outer.f_code
+        arguments = [outer.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
+        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], FrameType):
             return True
-        frame = frame.f_back
     return False

@@ -67,13 +67,8 @@ class NnxCapture:
 
     def call_module(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
-        if (
-            self.n_grads
-            or self.n_calls
-            or is_training(kwargs)
-            or not self._is_routed_thread()
-            or not self._is_known(model)
-        ):
+        is_inside = self.n_grads or self.n_calls or is_training(kwargs)
+        if is_inside or not self._is_routed_thread() or not self._is_known(model):
             return original(model, *args, **kwargs)
         self.n_calls += 1
         try:

@@ -165,9 +165,8 @@ class JaxCapture(Loops):
             self.lost[name] = call  # a part of a set would pass for the whole
 
     def _run(self, call: Call) -> None:
-        part = call.part
-        results = part.run(*[leaf for leaf, is_used in zip(call.flat, part.used) if is_used])
-        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
+        results = call.part.run_on(call.flat)
+        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: call.part.n_inputs]))
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
         shapes = self.programs.shapes()

@@ -34,14 +34,8 @@ class Controls:
         controls = self.context.controls
         if controls.get("precision") == "full":
             self._hold_precision()
-        wanted = [
-            (factor, flags)
-            for factor, level, flags in (
-                ("kernels", "deterministic", DETERMINISTIC),
-                ("autotune", "off", NO_AUTOTUNING),
-            )
-            if controls.get(factor) == level
-        ]
+        holding = (("kernels", "deterministic", DETERMINISTIC), ("autotune", "off", NO_AUTOTUNING))
+        wanted = [(factor, flags) for factor, level, flags in holding if controls.get(factor) == level]
         is_free = controls.get("kernels") == "default"
         if not (wanted or is_free) or not has_gpu_plugin():
             return

@@ -29,6 +29,10 @@ class Part:
         self.input_places = input_places
         """Places of the inputs of the model among the arguments, where they are arguments."""
 
+    def run_on(self, flat: list[Any]) -> Any:
+        """What it gives for the arguments of the function: the inputs of the model, and outputs last."""
+        return self.run(*[leaf for leaf, is_used in zip(flat, self.used) if is_used])
+
 
 class Call:
     """A call of a function of which a part leads to outputs."""

@@ -236,9 +236,8 @@ def _roles(function: Function, program: Program, args: Any, kwargs: Any, result:
         if number not in arguments:
             argument, _, rest = name.partition("/")[2].partition("/")
             is_state = _is_key(leaf)
-            arguments[number] = ("state", "jax/%s" % input_name(argument, rest)) if is_state else (
-                "batch", input_name(argument, rest)
-            )  # fmt: skip
+            label = input_name(argument, rest)
+            arguments[number] = ("state", "jax/%s" % label) if is_state else ("batch", label)
     return arguments, back
 
 

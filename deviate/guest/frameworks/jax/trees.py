@@ -102,10 +102,9 @@ def is_concrete(leaf: Any) -> bool:
 def is_key(leaf: Any) -> bool:
     """Whether it is one of the keys of which JAX hides the numbers, and still there."""
     jax = sys.modules["jax"]
-    is_typed_key = (
-        isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
-    )
-    return is_typed_key and not leaf.is_deleted()
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer):
+        return False
+    return not hasattr(leaf.dtype, "char") and not leaf.is_deleted()
 
 
 def is_float(leaf: Any) -> bool:
@@ -117,12 +116,6 @@ def is_float(leaf: Any) -> bool:
 def has_rows(leaf: Any) -> bool:
     """Whether it is an array of numbers with a first dimension."""
     return bool(getattr(leaf, "ndim", 0)) and hasattr(leaf.dtype, "kind")  # keys have none
-
-
-def buffer(leaf: Any) -> Any:
-    """The bytes of an array."""
-    numpy = sys.modules["numpy"]
-    return numpy.ascontiguousarray(leaf).reshape(-1).view(numpy.uint8)
 
 
 def _util() -> Any:

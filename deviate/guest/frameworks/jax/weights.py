@@ -6,7 +6,6 @@ by which it differentiates. JAX's arrays never change, so the last ones are simp
 
 from __future__ import annotations
 
-import math
 import sys
 from functools import partial
 from types import FrameType
@@ -15,11 +14,12 @@ from weakref import ref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
 from ...arrays import array_of
-from ...bits import flip_lowest_bit, places
+from ...bits import flip_element, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
+from ..array_trace import buffer
 from .programs import Program, Programs
-from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
+from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
 
 FRAMEWORK = "jax"
@@ -243,12 +243,11 @@ class OneBit:
         shapes = [leaf.shape if is_float(leaf) else () for _, leaf in leaves]
         for number, index in places(str(self.seed), shapes):
             name, leaf = leaves[number]
-            array = numpy.array(leaf)
-            before = array[index]
-            if not math.isfinite(float(before)):
+            change = flip_element(numpy.asarray(leaf), index)
+            if change is None:
                 continue
-            array[index] = numpy.frombuffer(flip_lowest_bit(before.tobytes()), array.dtype)[0]
-            self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
+            array = change[0]
+            self.recorder.event("flip", FRAMEWORK, name, list(index), *change[1:])
             self.is_pending, self.programs.before = False, None
             util = sys.modules["jax"].tree_util
             values = [leaf for _, leaf in leaves]

@@ -16,7 +16,7 @@ from ...annotations import Any, Array, Callable
 from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import Batches, arrays_in, first
-from ..tensorflow.proof import Proof, _identities, to_numpy
+from ..tensorflow.proof import Proof, _identities
 
 FRAMEWORK = "keras"
 SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
@@ -53,17 +53,10 @@ class KerasCapture:
     def weights(self) -> list[tuple[str, Array]]:
         """All variables of the models that are trained, as the proof names them."""
         arrays: list[tuple[str, Array]] = []
-        recorded: set[int] = set()
-        for name, variable in self.proof.named_variables():
-            identities = _identities(variable)
-            if recorded.isdisjoint(identities):
-                recorded.update(identities)
-                array = to_numpy(variable)
-                kind = str(array.dtype)
-                if kind == "bfloat16":
-                    array = array.astype("float32")
-                if array.dtype.kind in "fiub":
-                    arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        for name, _, value in self.proof.arrays():
+            array = value.astype("float32") if str(value.dtype) == "bfloat16" else value
+            if array.dtype.kind in "fiub":
+                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
         return arrays
 
     def tensors(self) -> set[int]:

@@ -126,9 +126,7 @@ class JaxSteps:
                     parts[key] = part
             compiled_part = parts[key]
             if compiled_part is not None:
-                self._give(
-                    compiled_part.run(*[leaf for leaf, is_used in zip(flat, compiled_part.used) if is_used])[-1], data
-                )
+                self._give(compiled_part.run_on(flat)[-1], data)
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:

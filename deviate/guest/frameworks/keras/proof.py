@@ -125,7 +125,7 @@ class Watch:
         is_training = kwargs.get("training")
         with self.recorder.guarded("call of a model"):
             if is_training is None:
-                is_training = _is_taped()
+                is_training = is_taped()
             if is_training is True:
                 if not self.examples.is_over:
                     self.evaluation.train()
@@ -171,7 +171,7 @@ class Watch:
                 self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
 
 
-def _is_taped() -> bool:
+def is_taped() -> bool:
     """Whether TensorFlow records for gradients."""
     tape = sys.modules.get("tensorflow.python.pywrap_tfe") or sys.modules.get("tensorflow.python.pywrap_tensorflow")
     return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()

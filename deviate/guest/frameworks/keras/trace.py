@@ -18,7 +18,7 @@ from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor
-from .proof import TRAINERS
+from .proof import TRAINERS, is_taped
 
 FRAMEWORK = "keras"
 PARTS = ("input", "target", "weight")
@@ -223,7 +223,7 @@ class KerasTrace:
         original = layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if self.trace.level < 2 or not _is_taped():
+            if self.trace.level < 2 or not is_taped():
                 return original(self_, *args, **kwargs)
             frame = sys._getframe(1)
             if not self.depth and not self.step.fitting:
@@ -285,11 +285,6 @@ def _parts_of(data: Any) -> Iterator[tuple[str, Any]]:
     """The parts of a batch as Keras takes them apart."""
     for name, part in zip(PARTS, data if isinstance(data, (tuple, list)) else [data]):
         yield from named_parts(part, name)
-
-
-def _is_taped() -> bool:
-    tape = sys.modules.get("tensorflow.python.pywrap_tfe")
-    return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
 
 
 def _dense(name: str, grad: Any) -> Iterator[tuple[str, Any]]:

@@ -177,13 +177,8 @@ class ProjectGenerators:
             return twins.now().generate_state(*args, **kwargs)
 
         def __reduce__(self: Any) -> Any:  # noqa: N807
-            plain = original(
-                self.entropy,
-                spawn_key=self.spawn_key,
-                pool_size=self.pool_size,
-                n_children_spawned=self.n_children_spawned,
-            )
-            return plain.__reduce__()
+            names = ("spawn_key", "pool_size", "n_children_spawned")
+            return original(self.entropy, **{name: getattr(self, name) for name in names}).__reduce__()
 
         members = {"generate_state": generate_state, "__reduce__": __reduce__}
         return _like(original, members)

@@ -113,9 +113,8 @@ class Holding:
         def setter(*args: Any, **kwargs: Any) -> Any:
             frame = _getframe(1)
             # A loader worker takes one thread for itself, in a process of its own.
-            if frame.f_globals.get("__name__") != "torch.utils.data._utils.worker" and self._is_undone(
-                undoes, args, kwargs
-            ):
+            is_worker = frame.f_globals.get("__name__") == "torch.utils.data._utils.worker"
+            if not is_worker and self._is_undone(undoes, args, kwargs):
                 self._tell_place(factor, call, args, kwargs, frame)
                 return None
             return original(*args, **kwargs)

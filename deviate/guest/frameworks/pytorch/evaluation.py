@@ -10,14 +10,13 @@ import weakref
 from collections import deque
 from itertools import count
 
-from ...annotations import Any, Iterator
+from ...annotations import Any
 from ...evaluations import INPUTS, LOADER, Evaluations
 from ...recorder import Recorder
-from .tensors import buffer, kind
+from .tensors import buffer, kind, parts_of
 from .trained import Trained
 
 FRAMEWORK = "torch"
-DEEPEST = 4
 MOST_WAITING = 1 << 28
 """Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
 
@@ -111,7 +110,7 @@ class Evaluation:
 
     def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:
         """Arrays that have an example in each row."""
-        arrays = list(self._arrays(value))[:most]
+        arrays = [array for array in parts_of(value, self._is_array) if len(array.shape)][:most]
         if not arrays:
             self.is_unread = True
             return
@@ -138,17 +137,8 @@ class Evaluation:
             of_pass,
         )
 
-    def _arrays(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Tensors and NumPy arrays with rows, in the order in which a batch holds them."""
-        if isinstance(value, self.tensor) or hasattr(value, "__array_interface__"):
-            if len(value.shape):
-                yield value
-        elif depth < DEEPEST and not isinstance(value, (str, bytes)):
-            if hasattr(value, "keys") and hasattr(value, "values"):
-                value = list(value.values())
-            if isinstance(value, (list, tuple)):
-                for item in value:
-                    yield from self._arrays(item, depth + 1)
+    def _is_array(self, value: Any) -> bool:
+        return isinstance(value, self.tensor) or hasattr(value, "__array_interface__")
 
     def _is_remote(self, array: Any) -> bool:
         return isinstance(array, self.tensor) and array.device.type != "cpu"

@@ -187,12 +187,8 @@ class Forwards:
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
         has_weights = next(iter(module.parameters()), None) is not None
-        entry = (
-            weakref.ref(module, lambda _: self.kinds.pop(key, None)),
-            DROPOUT if has_weights else _of_weightless(module),
-            has_weights,
-        )
-        self.kinds[key] = entry
+        stream = DROPOUT if has_weights else _of_weightless(module)
+        entry = self.kinds[key] = weakref.ref(module, lambda _: self.kinds.pop(key, None)), stream, has_weights
         return entry
 
 

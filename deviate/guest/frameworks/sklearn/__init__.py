@@ -64,11 +64,8 @@ def _watch_metrics(module: Any, capture: Any) -> None:
 
         def decorate_function(function: Any) -> Any:
             decorated_function = decorate(function)
-            return (
-                capture.metric(decorated_function)
-                if function.__module__.startswith("sklearn.metrics")
-                else decorated_function
-            )
+            is_metric = function.__module__.startswith("sklearn.metrics")
+            return capture.metric(decorated_function) if is_metric else decorated_function
 
         return decorate_function
 

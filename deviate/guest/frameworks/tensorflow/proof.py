@@ -7,13 +7,12 @@ gradients are taken of. Nothing here keeps one of them alive or draws a number.
 from __future__ import annotations
 
 import gc
-import math
 import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterable, Iterator
-from ...bits import flip_lowest_bit, places
+from ...annotations import Any, Iterable, Iterator
+from ...bits import flip_element, places
 from ...hashing import weights_digest
 
 
@@ -80,18 +79,22 @@ class Proof:
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
             gc.collect()  # else what is told would depend on when the collector came by
         arrays, n_parameters = [], 0
+        for name, variable, array in self.arrays():
+            n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
+            arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        self.is_told = True
+        if arrays:
+            framework = "keras" if any(self._live(self.models)) else "tensorflow"
+            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
+
+    def arrays(self) -> Iterator[tuple[str, Any, Any]]:
+        """Names, variables and their values, each once."""
         recorded: set[int] = set()
         for name, variable in self.named_variables():
             identities = _identities(variable)
             if recorded.isdisjoint(identities):
                 recorded.update(identities)
-                array = to_numpy(variable)
-                n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
-                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
-        self.is_told = True
-        if arrays:
-            framework = "keras" if any(self._live(self.models)) else "tensorflow"
-            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
+                yield name, variable, to_numpy(variable)
 
     def named_variables(self) -> Iterator[tuple[str, Any]]:
         for number, model in enumerate(self._live(self.models)):
@@ -117,10 +120,13 @@ class Proof:
                 array = to_numpy(weight)
                 if array.shape != tuple(weight.shape):
                     return  # a graph is being made for the first time: its variables have no values yet
-                change = flip_element(array, index, weight.assign)
+                change = flip_element(array, index)
                 if change is not None:
+                    weight.assign(change[0])
                     name = getattr(weight, "path", weight.name)
-                    self.recorder.event("flip", "keras" if self.models else "tensorflow", name, list(index), *change)
+                    self.recorder.event(
+                        "flip", "keras" if self.models else "tensorflow", name, list(index), *change[1:]
+                    )
                     self.bit = None
                     return
 
@@ -129,18 +135,6 @@ class Proof:
         if self.bit is not None:
             trainable = [variable for model in self._live(self.models) for variable in model.trainable_variables]
             self.flip(trainable or self._live(self.variables))
-
-
-def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], object]) -> tuple[float, float] | None:
-    """Flip the lowest bit of an element; gives its value before and after, None where it is not finite."""
-    before = float(array[index])
-    if not math.isfinite(before):
-        return None
-    numpy = sys.modules["numpy"]
-    changed = numpy.array(array)
-    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
-    assign(changed)
-    return before, float(changed[index])
 
 
 def to_numpy(variable: Any) -> Any:

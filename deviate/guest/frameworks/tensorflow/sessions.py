@@ -12,9 +12,8 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...bits import places
-from ...hashing import weights_digest
-from .proof import flip_element
+from ...bits import flip_element, places
+from ..rows import record_weights
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"
@@ -76,9 +75,10 @@ class Sessions:
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
         for number, index in places(self.bit, [array.shape for _, array in floats]):
             variable, array = floats[number]
-            change = flip_element(array, index, lambda changed, variable=variable: variable.load(changed, session))  # type: ignore[misc]
+            change = flip_element(array, index)
             if change is not None:
-                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change)
+                variable.load(change[0], session)
+                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change[1:])
                 self.bit = None
                 return
 
@@ -97,13 +97,8 @@ class Sessions:
             weights = _weights(session)
         except Exception:  # a graph without values, or a session whose server has gone
             return
-        arrays = [
-            ("%d.%s" % (number, variable.name), (str(array.dtype), array.shape, array.tobytes()))
-            for number, (variable, array) in enumerate(weights)
-        ]
-        if arrays:
-            count = sum(int(array.size) for _, array in weights)
-            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), count)
+        arrays = [("%d.%s" % (number, variable.name), array) for number, (variable, array) in enumerate(weights)]
+        record_weights(self.recorder, moment, FRAMEWORK, arrays)
 
 
 def _weights(session: Any) -> list[tuple[Any, Any]]:

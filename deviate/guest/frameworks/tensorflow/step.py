@@ -28,6 +28,5 @@ class Step:
 
 def is_eager_tensor(value: Any) -> bool:
     """Whether it is a tensor of TensorFlow, sparse ones too, that has its numbers."""
-    return hasattr(getattr(value, "values", value) if hasattr(value, "indices") else value, "numpy") and not hasattr(
-        value, "graph"
-    )
+    numbers = getattr(value, "values", value) if hasattr(value, "indices") else value
+    return hasattr(numbers, "numpy") and not hasattr(value, "graph")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from sys import _getframe
-from types import FrameType
 
 from .... import names
 from ....adapter_context import AdapterContext
@@ -144,12 +143,9 @@ class Surroundings:
             return
         first_input, n_picks = inputs[0], MOST_PICKS
         candidates: list[tuple[str, Any, dict[str, Any]]] = []
-        frame: FrameType | None = _getframe(1)
-        while frame is not None:
-            if self.project.place(frame.f_code) is not None:
-                variables = names.variables(frame)
-                candidates += [(name, value, variables) for name, value in variables.items() if self._is_plain(value)]
-            frame = frame.f_back
+        for frame in self.project.frames(_getframe(1)):
+            variables = names.variables(frame)
+            candidates += [(name, value, variables) for name, value in variables.items() if self._is_plain(value)]
         for array, holder, variables in candidates:
             if holder.dtype == first_input.dtype and holder.shape[1:] == first_input.shape[1:]:
                 for indices, picks, _ in candidates:

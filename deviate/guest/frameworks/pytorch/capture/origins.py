@@ -8,11 +8,11 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from sys import _getframe
-from types import FrameType
 
 from .... import names
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable
+from ....project import outwards
 from ....seeds import wraps_like
 from .batches import Kinds, memory
 from .passes import Batch, Pass
@@ -120,15 +120,13 @@ class Origins:
 
     def array(self, inputs: list[Any]) -> Batch | None:
         """Inputs of the script's own: each call is a batch of its own, of the pass of the place that it comes from."""
-        frame: FrameType | None = _getframe(1)
-        place: list[Any] = [names.of_argument(frame, self.project)]
-        while frame is not None:
+        place: list[Any] = [names.of_argument(_getframe(1), self.project)]
+        for frame in outwards(_getframe(1)):
             if str(frame.f_globals.get("__name__")).startswith(TRACING):
                 return None
             file = self.project.place(frame.f_code)
             if file is not None:
                 place.append((file, frame.f_lineno))
-            frame = frame.f_back
         key = tuple(place)
         of_pass = self.arrays.get(key)
         if of_pass is None:

@@ -108,11 +108,8 @@ class Lines:
         if self.trace.project.place(code) is not None:
             return ELSEWHERE if code.co_name in HANDLERS else PROJECT
         name = code.co_filename.replace("\\", "/")
-        return (
-            ENGINE
-            if any(code.co_name == function and name.endswith(file) for file, function in self.engines)
-            else ELSEWHERE
-        )
+        is_engine = any(code.co_name == function and name.endswith(file) for file, function in self.engines)
+        return ENGINE if is_engine else ELSEWHERE
 
     def _origin(self, called: int) -> tuple[int, str]:
         """Line and module that made the node that runs."""
