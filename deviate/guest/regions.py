@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MethodType
 
-from .annotations import Any
+from .annotations import Any, Callable
 from .seeds import wraps_like
 from .streams import Streams
 
@@ -38,6 +38,16 @@ class Region:
 
     def __exit__(self, *_: object) -> None:
         self.streams.leave(self.before)
+
+
+def at_subclass(owner: Any, act: Callable[[Any], object]) -> None:
+    """Act on every class that will be derived from one."""
+
+    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+        super(owner, cls).__init_subclass__(**kwargs)
+        act(cls)
+
+    owner.__init_subclass__ = classmethod(__init_subclass__)
 
 
 class Constructor:

@@ -30,6 +30,17 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
     trace.record(kind, name, checksum(data, form), form, place, lambda: (str(array.dtype), array.shape, data), **more)
 
 
+def record_outputs(trace: Trace, name: str, arrays: list[Any], place: int) -> None:
+    """Record what a module, or what is as good as one, has given."""
+    for number, array in enumerate(arrays):
+        record(trace, "module", numbered(name, number), array, place, outputs=len(arrays))
+
+
+def numbered(name: str, number: int) -> str:
+    """The name of one of several outputs; the first has that of them all."""
+    return "%s[%d]" % (name, number) if number else name
+
+
 def record_batch(trace: Trace, name: str, array: Any, place: int = -1) -> None:
     """Record a part of a batch, and its rows."""
     if not array.dtype.hasobject:

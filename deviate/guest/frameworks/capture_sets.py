@@ -31,8 +31,6 @@ DEEPEST, MOST_ITEMS = 2, 16
 class Way:
     """The calls that lead to a line: what comes by the same ones belongs together."""
 
-    __slots__ = ("__weakref__",)
-
 
 class Sets:
     """The sets of one framework, in the evaluation that goes on."""

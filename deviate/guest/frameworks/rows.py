@@ -175,9 +175,7 @@ def arrays_in(value: Any) -> Iterator[Any]:
 
 def numbers(value: Any) -> Any:
     """NumPy's array of an array or tensor, of each in a list; None where there is none."""
-    if isinstance(value, (list, tuple)):
-        return [numbers(each) for each in arrays_in(value)]
-    if isinstance(value, dict):
+    if isinstance(value, (list, tuple, dict)):
         return [numbers(each) for each in arrays_in(value)]
     if value is None:
         return None

@@ -8,7 +8,7 @@ from types import FrameType
 
 from ...annotations import Any
 from ...seeds import wraps_like
-from ..array_trace import record, record_batch, record_loss
+from ..array_trace import record, record_batch, record_loss, record_outputs
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
 from ..jax.trees import is_concrete, is_float, named_leaves
 from ..jax.weights import Weights
@@ -76,9 +76,8 @@ class NnxTrace:
         for number, (name, leaf) in enumerate(losses):
             record_loss(self.trace, "loss/" + name if number else "loss", numbers(leaf), place)
         if self.trace.level >= 3:
-            for number, (_, leaf) in enumerate(results):
-                name = str(getattr(function, "__name__", "function")) + ("[%d]" % number if number else "")
-                record(self.trace, "module", name, numbers(leaf), place, outputs=len(results))
+            outputs = [numbers(leaf) for _, leaf in results]
+            record_outputs(self.trace, str(getattr(function, "__name__", "function")), outputs, place)
         if is_update:
             self.jax_trace.record_update(self._models(), frame)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FRAMEWORK = "jax"
 MOST_PENDING = 1024
 """Calls in a row that compute gradients and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
+UNCALLED = "no model of nnx was called in a way that can be seen; deviate.log_predictions keeps what it puts out"
 UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
@@ -73,10 +74,7 @@ class JaxCapture(Loops):
 
     def _close(self) -> None:
         if self.has_models and not self.has_rows:
-            reason = (
-                "no model of nnx was called in a way that can be seen; deviate.log_predictions keeps what it puts out"
-            )
-            self.sets.refuse("evaluation", reason)
+            self.sets.refuse("evaluation", UNCALLED)
         elif self.programs.has_differentiated and not self.capture.last and not self.sets.has_refused:
             self.sets.refuse("evaluation", "neither a model nor a compiled function was called outside of training")
 

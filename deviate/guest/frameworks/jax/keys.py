@@ -15,6 +15,7 @@ is called in another region, or in the main loop as well as before it, is traced
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import FrameType
 
@@ -198,9 +199,7 @@ def _is_permutation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def _home(function: Any) -> dict[str, Any]:
     """The names of the module in which a function was written."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return getattr(function, "__globals__", {})
+    return getattr(inspect.unwrap(function), "__globals__", {})
 
 
 def _modules(function: Any) -> list[Any]:
@@ -211,7 +210,5 @@ def _modules(function: Any) -> list[Any]:
 
 
 def _first_parameter(function: Any) -> str:
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_varnames[0] if code is not None and code.co_argcount else ""

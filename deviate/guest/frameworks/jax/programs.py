@@ -38,20 +38,6 @@ class Program:
         context: where it was called when it was traced.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "context",
-        "depends_on",
-        "grads",
-        "inputs",
-        "is_watched",
-        "latest",
-        "news",
-        "tries",
-        "updates",
-        "weights_index",
-    )
-
     def __init__(self) -> None:
         self.updates: list[Shape] = []
         self.grads: list[Shape] = []

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
-from ..array_trace import States, record, record_batch, record_loss
+from ..array_trace import States, numbered, record, record_batch, record_loss, record_outputs
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -118,7 +118,9 @@ class JaxTrace:
                 self._tell_arguments(call, roles, frame)
             self._record_training(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
-            self._module(call.function, named_leaves(result), self.trace.place(frame))
+            # A compiled function is to its caller what a module is to a model.
+            leaves = [numbers(leaf) for _, leaf in named_leaves(result) if is_concrete(leaf)]
+            record_outputs(self.trace, call.function.name, leaves, self.trace.place(frame))
 
     def _record_training(
         self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
@@ -137,7 +139,7 @@ class JaxTrace:
             recorded_names = {name for name, _ in losses} | {results[number][0] for number in states}
             for number, (_, leaf) in enumerate((name, leaf) for name, leaf in results if name not in recorded_names):
                 if is_concrete(leaf):
-                    record(trace, "forward", "output[%d]" % number if number else "output", numbers(leaf), place)
+                    record(trace, "forward", numbered("output", number), numbers(leaf), place)
             for number, name in states.items():
                 if is_concrete(results[number][1]):
                     record(trace, "update" if is_update else "gradient", name, numbers(results[number][1]), place)
@@ -166,13 +168,6 @@ class JaxTrace:
                 elif kind == "state" or not (call.function.is_told or trace.is_dropped):
                     record(trace, kind, name, array, place)
         call.function.is_told |= not trace.is_dropped
-
-    def _module(self, function: Function, results: list[tuple[str, Any]], place: int) -> None:
-        """A compiled function is to its caller what a module is to a model."""
-        leaves = [leaf for _, leaf in results if is_concrete(leaf)]
-        for number, leaf in enumerate(leaves):
-            name = function.name + ("[%d]" % number if number else "")
-            record(self.trace, "module", name, numbers(leaf), place, outputs=len(leaves))
 
     # ------------------------------------------------------------ what is not compiled
 

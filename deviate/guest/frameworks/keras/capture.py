@@ -119,15 +119,8 @@ class KerasCapture:
 
     def patch_trainer(self, trainer: Any) -> None:
         """The class `TensorFlowTrainer`: the functions that its batches go through."""
-        make, test, capture = trainer._make_function, trainer.make_test_function, self
-
-        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before = capture.stepping
-            capture.stepping = model
-            try:
-                return test(model, *args, **kwargs)
-            finally:
-                capture.stepping = before
+        make, capture = trainer._make_function, self
+        watch_making(trainer, self, "stepping")
 
         def _make_function(model: Any, step: Any) -> Any:
             if capture.stepping is not model or not capture._is_plain(model):
@@ -144,7 +137,6 @@ class KerasCapture:
 
             return give
 
-        trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
         self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
 
@@ -179,10 +171,15 @@ class KerasCapture:
 
         return wraps_like(test_function, function)
 
-    def _is_plain(self, model: Any) -> bool:
-        """Whether the result of each step comes out: of several at once only the last one does."""
+    def has_several_steps(self, model: Any) -> bool:
+        """Whether several steps are one execution: of these only the last result comes out."""
         if model.steps_per_execution > 1:
             self.sets.refuse("evaluation", "several steps in one execution give the outputs of the last one alone")
+        return bool(model.steps_per_execution > 1)
+
+    def _is_plain(self, model: Any) -> bool:
+        """Whether the result of each step comes out."""
+        if self.has_several_steps(model):
             return False
         if model.distribute_strategy.num_replicas_in_sync > 1:
             self.sets.refuse("evaluation", "outputs of several replicas are added up")
@@ -247,6 +244,21 @@ class KerasCapture:
         """A metric is told of true labels and outputs, in a step that does not call the model as one."""
         if self.stepping is not None and self.scored is None:
             self.scored = truth, first(outputs)
+
+
+def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
+    """Let an attribute of a capture hold the model whose function for steps of an evaluation is being made."""
+    test = trainer.make_test_function
+
+    def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
+        before = getattr(capture, attribute)
+        setattr(capture, attribute, model)
+        try:
+            return test(model, *args, **kwargs)
+        finally:
+            setattr(capture, attribute, before)
+
+    trainer.make_test_function = wraps_like(make_test_function, test)
 
 
 def _unpack(data: Any) -> tuple[Any, Any]:

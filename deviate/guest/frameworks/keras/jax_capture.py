@@ -18,7 +18,7 @@ from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
 from ..rows import arrays_in, first
 from ..tensorflow.proof import Proof
-from .capture import KerasCapture, _unpack
+from .capture import KerasCapture, _unpack, watch_making
 
 
 class JaxCalls:
@@ -56,14 +56,8 @@ class JaxSteps:
 
     def patch(self, trainer: Any) -> None:
         """The class `JAXTrainer`."""
-        make, test, capture = trainer._make_function, trainer.make_test_function, self
-
-        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before, capture.making = capture.making, model
-            try:
-                return test(model, *args, **kwargs)
-            finally:
-                capture.making = before
+        make, capture = trainer._make_function, self
+        watch_making(trainer, self, "making")
 
         def _make_function(model: Any, step: Any, *args: Any, **kwargs: Any) -> Any:
             is_watched = capture.making is model and capture._is_plain(model)
@@ -74,14 +68,11 @@ class JaxSteps:
             result = above.stateless_call(*args, **kwargs)
             return capture._tag_output(result) if capture.stepping is model else result
 
-        trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
         trainer.stateless_call = wraps_like(stateless_call, sys.modules["keras.src.layers.layer"].Layer.stateless_call)
 
     def _is_plain(self, model: Any) -> bool:
-        if model.steps_per_execution > 1:
-            reason = "several steps in one execution give the outputs of the last one alone"
-            self.capture.sets.refuse("evaluation", reason)
+        if self.capture.has_several_steps(model):
             return False
         # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
         return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()

@@ -8,7 +8,7 @@ from types import FrameType, FunctionType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...regions import Constructor, Region, region
+from ...regions import Constructor, Region, at_subclass, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
@@ -165,15 +165,14 @@ class Keras:
             with Region(streams, "augment" if _transforms_data(type(self)) else "dropout"):
                 return original(self, *args, **kwargs)
 
-        def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
-            super(layer, cls).__init_subclass__(**kwargs)
+        def patch_constructors(cls: Any) -> None:
             for name in ("__init__", "build"):
                 function = cls.__dict__.get(name)
                 if type(function) is FunctionType and keras.context.project.place(function.__code__) is not None:
                     setattr(cls, name, Constructor(function, keras.streams))
 
         layer.__call__ = wraps_like(__call__, original)
-        layer.__init_subclass__ = classmethod(__init_subclass__)
+        at_subclass(layer, patch_constructors)
 
 
 _transforms: dict[Any, bool] = {}

@@ -15,7 +15,7 @@ import weakref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable, Iterator
 from ...seeds import wraps_like
-from ..array_trace import named_parts, record, record_batch, record_loss
+from ..array_trace import named_parts, numbered, record, record_batch, record_loss, record_outputs
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor
 from .proof import TRAINERS, is_taped
@@ -158,10 +158,13 @@ class KerasTrace:
         if model in self.recorded or self.trace.is_dropped:
             return
         self.recorded.add(model)
+        self._record_values("weights", model, values, place)
+
+    def _record_values(self, kind: str, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         seeds = _seeds_of(model)
         for name, give in values.items():
             if name not in seeds:
-                record(self.trace, "weights", name, give(), place)
+                record(self.trace, kind, name, give(), place)
 
     def _after(self, model: Any, frame: Any, logs: Any, batch: Any, values: dict[str, Callable[[], Any]]) -> None:
         trace, numpy = self.trace, sys.modules["numpy"]
@@ -170,10 +173,7 @@ class KerasTrace:
         if isinstance(logs, dict) and "loss" in logs and not self.step.has_loss:
             record_loss(trace, "loss", numpy.asarray(logs["loss"]), place, of="mean of the epoch so far")
         if trace.level >= 2:
-            seeds = _seeds_of(model)
-            for name, give in values.items():
-                if name not in seeds:
-                    record(trace, "update", name, give(), place)
+            self._record_values("update", model, values, place)
         trace.tick()
 
     def _batch(self, parts: Iterable[tuple[str, Any]], place: int) -> None:
@@ -258,12 +258,10 @@ class KerasTrace:
             return
         place = self.trace.place(frame)
         if self.depth and self.trace.level >= 3:
-            for number, output in enumerate(outputs):
-                name = layer.path + ("[%d]" % number if number else "")
-                record(self.trace, "module", name, output.numpy(), place, outputs=len(outputs))
+            record_outputs(self.trace, layer.path, [output.numpy() for output in outputs], place)
         elif not self.depth:
             for number, output in enumerate(outputs):
-                record(self.trace, "forward", "output" + ("[%d]" % number if number else ""), output.numpy(), place)
+                record(self.trace, "forward", numbered("output", number), output.numpy(), place)
 
 
 class _Seen:

@@ -9,7 +9,7 @@ from types import FunctionType
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
-from ...regions import INIT, Constructor, region
+from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import Streams
@@ -75,12 +75,8 @@ def _patch_constructors(module: Any, streams: Streams) -> None:
             patch(subclass)
             patch_all(subclass)
 
-    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
-        super(module, cls).__init_subclass__(**kwargs)
-        patch(cls)
-
     patch_all(module)
-    module.__init_subclass__ = classmethod(__init_subclass__)
+    at_subclass(module, patch)
 
 
 def _patch_initialisers(init: Any, streams: Streams) -> None:

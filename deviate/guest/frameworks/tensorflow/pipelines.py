@@ -102,16 +102,15 @@ class Pipelines:
     def _versions(self) -> dict[str, Callable[..., Any]]:
         """The stateless version of each operation, called with the same arguments but for the seed."""
         stateless: Any = self.stateless
+        uniform = stateless.stateless_random_uniform
+
+        def of_shape(version: Any) -> Any:
+            return lambda shape, dtype, seed: version(shape, seed, dtype=dtype)
+
         return {
-            "random_uniform": lambda shape, dtype, seed: stateless.stateless_random_uniform(shape, seed, dtype=dtype),
-            "random_uniform_int": lambda shape, minval, maxval, seed: stateless.stateless_random_uniform(
-                shape, seed, minval, maxval, minval.dtype
-            ),
-            "random_standard_normal": lambda shape, dtype, seed: stateless.stateless_random_normal(
-                shape, seed, dtype=dtype
-            ),
-            "truncated_normal": lambda shape, dtype, seed: stateless.stateless_truncated_normal(
-                shape, seed, dtype=dtype
-            ),
+            "random_uniform": of_shape(uniform),
+            "random_uniform_int": lambda shape, low, high, seed: uniform(shape, seed, low, high, low.dtype),
+            "random_standard_normal": of_shape(stateless.stateless_random_normal),
+            "truncated_normal": of_shape(stateless.stateless_truncated_normal),
             "random_shuffle": stateless.stateless_shuffle,
         }

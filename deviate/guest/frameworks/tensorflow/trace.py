@@ -14,7 +14,7 @@ from zlib import crc32
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...seeds import wraps_like
-from ..array_trace import named_parts, record, record_batch, record_loss
+from ..array_trace import named_parts, record, record_batch, record_loss, record_outputs
 from .step import Step, is_eager_tensor
 
 FRAMEWORK = "tensorflow"
@@ -155,10 +155,7 @@ class TensorflowTrace:
         """A function is to its caller what a module is to a model."""
         outputs = [each.numpy() for _, each in named_parts(result, "") if is_eager_tensor(each)]
         function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
-        place = self.trace.place(frame)
-        for number, output in enumerate(outputs):
-            name = function_name + ("[%d]" % number if number else "")
-            record(self.trace, "module", name, output, place, outputs=len(outputs))
+        record_outputs(self.trace, function_name, outputs, self.trace.place(frame))
 
     # ------------------------------------------------------------ generators
 

@@ -6,7 +6,7 @@ import ctypes
 from functools import partial
 from zlib import crc32
 
-from ....annotations import Any, Iterator
+from ....annotations import Any, Iterable, Iterator
 from ....checksums import DeviceChecksums, row_checksums
 from ....npz import CODES
 from ....trace import Trace
@@ -116,6 +116,12 @@ class Tensors:
         """Record a tensor as it is now."""
         digest, form = self.digest(tensor)
         self.record_digest(of, name, tensor, digest, form, place, **more)
+
+    def record_all(self, of: str, named: Iterable[tuple[str, Any]], place: int = -1) -> None:
+        """Record those that can be read."""
+        for name, tensor in named:
+            if self.readable(tensor):
+                self.record(of, name, tensor, place)
 
     def record_digest(
         self, of: str, name: str, tensor: Any, digest: Any, form: str, place: int = -1, **more: object

@@ -13,7 +13,7 @@ from threading import get_ident
 from types import FrameType
 
 from ....adapter_context import AdapterContext
-from ....annotations import Any, Callable
+from ....annotations import Any, Callable, Iterable
 from ....seeds import wraps_like
 from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
@@ -21,7 +21,7 @@ from ..proof import Proof
 from ..regions import Forwards
 from .batches import Batches
 from .modules import Layers
-from .names import Names, is_closed
+from .names import Names, Root, is_closed
 from .states import States
 from .tensors import Tensors
 
@@ -175,7 +175,8 @@ class Tracer:
         """Of a program without optimizers: its backward pass is over, and another pass begins."""
         self.is_awaited = False
         if self.level >= STEPS:
-            self._record_weights("update", self.place)
+            for root, module in self._used_roots():
+                self.tensors.record_all("update", root.tensors(module), self.place)
         self._end_step()
 
     def _end_step(self) -> None:
@@ -204,9 +205,7 @@ class Tracer:
                 self.trace.ends(FRAMEWORK, STEPS, CLOSED)
             if not root.is_told:
                 root.is_told = True
-                for name, tensor in root.tensors(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record("weights", name, tensor)
+                self.tensors.record_all("weights", root.tensors(module))
             self.batches.record(args, kwargs, self.trace.place(frame))
         if self.level >= MODULES:
             self.layers.begin(root)
@@ -270,7 +269,7 @@ class Tracer:
 
     def begin_backward(self, losses: Any, frame: FrameType) -> None:
         """Gradients of these are about to be computed."""
-        if self.is_awaited and not any(root.has_run for root, _ in self.names.alive()):
+        if self.is_awaited and not self._used_roots():
             self._end_own_step()  # a program without modules
         self._begin_step()
         self.place = self.trace.place(frame)
@@ -286,20 +285,16 @@ class Tracer:
             optimizer = reference()
             if optimizer is not None and optimizer not in self.recorded:
                 self.recorded.add(optimizer)
-                for name, weight in self._optimized_weights(optimizer):
-                    if self.names.of(weight) is None and self.tensors.readable(weight):
-                        self.tensors.record("weights", name, weight)
+                weights = self._optimized_weights(optimizer)
+                self.tensors.record_all("weights", [pair for pair in weights if self.names.of(pair[1]) is None])
 
     def end_backward(self) -> None:
         """They lie in the weights."""
         if not self._has_optimizer():
             self.is_awaited = True
             if self.level >= STEPS:
-                for root, module in self.names.alive():
-                    if root.has_run:
-                        self._record_gradients(
-                            (name, weight) for name, weight in root.tensors(module) if weight.requires_grad
-                        )
+                for root, module in self._used_roots():
+                    self._record_gradients(pair for pair in root.tensors(module) if pair[1].requires_grad)
         if self.is_due:
             self.is_due = False
             self._end_step()
@@ -329,10 +324,9 @@ class Tracer:
             place = self.trace.place(frame)
             if has_closure:  # which has computed the gradients meanwhile
                 self._record_gradients(self._optimized_weights(optimizer))
-            for name, weight in self._optimized_weights(optimizer):
-                if self.tensors.readable(weight):
-                    self.tensors.record("update", name, weight, place)
-            self._record_buffers(place)
+            self.tensors.record_all("update", self._optimized_weights(optimizer), place)
+            for root, module in self._used_roots():
+                self.tensors.record_all("update", root.buffers(module), place)
         if self.is_in_backward():
             self.is_due = True  # an optimizer for each parameter, stepping as soon as there is a gradient
         else:
@@ -346,25 +340,13 @@ class Tracer:
             for place, weight in enumerate(group["params"])
         ]
 
-    def _record_gradients(self, weights: Any) -> None:
-        for name, weight in weights:
-            gradient = weight.grad
-            if gradient is not None and self.tensors.readable(gradient):
-                self.tensors.record("gradient", name, gradient, self.place)
+    def _record_gradients(self, weights: Iterable[tuple[str, Any]]) -> None:
+        gradients = ((name, weight.grad) for name, weight in weights)
+        self.tensors.record_all("gradient", (pair for pair in gradients if pair[1] is not None), self.place)
 
-    def _record_weights(self, kind: str, place: int) -> None:
-        for root, module in self.names.alive():
-            if root.has_run:
-                for name, tensor in root.tensors(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record(kind, name, tensor, place)
-
-    def _record_buffers(self, place: int) -> None:
-        for root, module in self.names.alive():
-            if root.has_run:
-                for name, tensor in root.buffers(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record("update", name, tensor, place)
+    def _used_roots(self) -> list[tuple[Root, Any]]:
+        """Outermost modules that were called since the last update."""
+        return [(root, module) for root, module in self.names.alive() if root.has_run]
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

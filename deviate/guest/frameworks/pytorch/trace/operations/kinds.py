@@ -64,11 +64,6 @@ class Operation:
         is_apart: whether it writes in place, and has a gradient that is computed while it is not traced.
     """
 
-    __slots__ = (
-        "base", "is_allocation", "is_apart", "is_growing", "is_silent", "is_special", "left_over", "name", "reads",
-        "returns_nothing", "sent", "writes",
-    )  # fmt: skip
-
     def __init__(self, func: Any) -> None:
         schema = getattr(func, "_schema", None)
         self.name = str(func)
