@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-from .annotations import Any, Callable
+from .annotations import Any
 from .project import Project
 from .recorder import Recorder
 from .streams import Streams, spell_seed
@@ -45,7 +45,6 @@ class Seeding:
         internal: str | tuple[str, ...] = (),
         keyword: str = "seed",
         is_global: bool = True,
-        then: Callable[[Any, str], Any] | None = None,
     ) -> None:
         """Stand in for the seeding function `owner.name`.
 
@@ -56,7 +55,6 @@ class Seeding:
             keyword: name of the seed's parameter, when it is given by name.
             is_global: whether it seeds a generator that all share. Where it makes a new one, only what the project
                 itself makes is the script's; libraries make generators for reasons of their own.
-            then: what becomes of a generator that was made with a replaced seed; called with it and the seed's key.
         """
         original = getattr(owner, name, None)
         if original is None or hasattr(original, "__deviate__"):
@@ -80,8 +78,7 @@ class Seeding:
                 kwargs = dict(kwargs, **{keyword: new})
             if is_global:
                 return seeding.streams.reseed(library, text, lambda: seeding.carry_out(original, args, kwargs))
-            generator = seeding.carry_out(original, args, kwargs)
-            return generator if then is None else then(generator, text)
+            return seeding.carry_out(original, args, kwargs)
 
         setattr(owner, name, wraps_like(seed, original))
 

@@ -37,7 +37,6 @@ class Sets:
 
     def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
-        self.recorder = context.recorder
         self.project = context.project
         self.framework = framework
         self.has_refused = False

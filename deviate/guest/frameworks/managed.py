@@ -18,14 +18,13 @@ class Managed:
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
-        self.project = context.project
         self.recorder = context.recorder
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
         """Training begins, outside of any step yet."""
         self.end(driver)  # an earlier training that ended in an exception
-        number, frame = self.project.managed_loop(_getframe(1))
+        number, frame = self.context.project.managed_loop(_getframe(1))
         # With its frame the loop is taken off the running ones when the call ends in an exception.
         loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
         self.running[id(driver)] = weakref.ref(driver), loop

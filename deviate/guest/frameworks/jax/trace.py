@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import partial
 from types import FrameType
 from weakref import WeakKeyDictionary
 
@@ -67,6 +68,7 @@ class JaxTrace:
         self.trace = context.trace
         self.states = States(context)
         self.recorder = context.recorder
+        self._attempt = partial(context.trace.attempt, "trace of jax")
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -104,10 +106,7 @@ class JaxTrace:
 
     def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """It was called."""
-        if not self.trace.level:
-            return
-        with self.recorder.guarded("trace of jax"):
-            self._after(call, program, args, kwargs, result, frame)
+        self._attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
@@ -180,18 +179,15 @@ class JaxTrace:
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in named_leaves(result)):
             return
         with self.recorder.guarded("trace of jax"):
-            self._gradients(weights, result, frame)
-
-    def _gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
-        place, shape = self.trace.place(frame), shape_of(weights)
-        trees = [result] if shape_of(result) == shape else branches(result)
-        values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
-        if values and not values[0][1].ndim:
-            record_loss(self.trace, "loss", numbers(values[0][1]), place)
-        if self.trace.level >= 2:
-            for tree in [each for each in trees if shape_of(each) == shape]:
-                for name, leaf in named_leaves(tree):
-                    record(self.trace, "gradient", name, numbers(leaf), place)
+            place, shape = self.trace.place(frame), shape_of(weights)
+            trees = [result] if shape_of(result) == shape else branches(result)
+            values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
+            if values and not values[0][1].ndim:
+                record_loss(self.trace, "loss", numbers(values[0][1]), place)
+            if self.trace.level >= 2:
+                for tree in [each for each in trees if shape_of(each) == shape]:
+                    for name, leaf in named_leaves(tree):
+                        record(self.trace, "gradient", name, numbers(leaf), place)
 
     def record_update(self, now: Any, frame: FrameType | None) -> None:
         """An optimizer has updated weights, outside of compiled functions."""

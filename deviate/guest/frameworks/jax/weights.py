@@ -41,19 +41,16 @@ class Weights:
         self.evaluation = Evaluation(context, programs)
         self.capture: Any = None
         if context.capture.wants_predictions or context.capture.wants_weights:
-            self._keep(context)
+            from .capture import JaxCapture  # most runs keep nothing
+
+            self.capture = JaxCapture(context, programs)
+        if context.capture.wants_weights:
+            context.capture.weights_of[FRAMEWORK] = self.arrays
         self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
         context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-
-    def _keep(self, context: AdapterContext) -> None:
-        from .capture import JaxCapture
-
-        self.capture = JaxCapture(context, self.programs)
-        if context.capture.wants_weights:
-            context.capture.weights_of[FRAMEWORK] = self.arrays
 
     # ------------------------------------------------------------ where they are
 
@@ -258,19 +255,13 @@ class OneBit:
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
         with self.recorder.guarded("one-bit"):
-            if self.is_pending and (self.moment.is_due or program not in self.ways):
-                return self._before(inner, program, args, kwargs)
-        return args, kwargs
-
-    def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        if program not in self.ways:
-            way = self._way(inner, program, args, kwargs)
-            if way is None:
-                return args, kwargs
-            self.ways[program] = way
-        if self.moment.is_due:
-            way = self.ways[program]
-            args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+            way = self.ways.get(program)
+            if self.is_pending and way is None:
+                way = self._way(inner, program, args, kwargs)
+                if way is not None:
+                    self.ways[program] = way
+            if self.is_pending and self.moment.is_due and way is not None:
+                args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
         return args, kwargs
 
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from threading import get_ident
-from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
@@ -115,7 +114,9 @@ class Watch:
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
-                self._end_call(self.calls, self_, [*args] or [*kwargs.values()], outputs, sys._getframe(1))
+                inputs = [*args] or [*kwargs.values()]
+                with self.recorder.guarded("outputs of a model"):
+                    self.calls.see_call(self_, list(arrays_in(inputs)), first(outputs), sys._getframe(1))
             return outputs
 
         module.Layer.__call__ = wraps_like(__call__, original)
@@ -134,11 +135,6 @@ class Watch:
             elif not self.examples.is_over and args and not is_training and hasattr(layer, "make_train_function"):
                 self.evaluation.call(layer, args)
         return bool(is_training is None or is_training)
-
-    def _end_call(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        """A model was called by none other, and not to train."""
-        with self.recorder.guarded("outputs of a model"):
-            calls.see_call(model, list(arrays_in(inputs)), first(outputs), frame)
 
     def _driving(self, original: Any, name: str) -> Any:
         """The method of a trainer; layers that it calls are no calls of the script's."""

@@ -37,7 +37,6 @@ class KerasTrace:
     """
 
     def __init__(self, context: AdapterContext) -> None:
-        self.context = context
         self.trace = context.trace
         self.step = context.part(Step)
         self._tell = functools.partial(context.trace.attempt, "trace of keras")

@@ -88,10 +88,10 @@ class ProjectGenerators:
     def patch(self) -> None:
         random = self.random
         random.SeedSequence = replacement_class(self.SeedSequence, self._sequence)
-        for name, library in BIT_GENERATORS.items():
+        for name in BIT_GENERATORS:
             original = getattr(random, name, None)
             if original is not None:
-                self.routed_bits[name] = self._routed_bit_generator(original, library)
+                self.routed_bits[name] = self._routed_bit_generator(original)
                 setattr(random, name, replacement_class(original, self._bits_of(original, name)))
         random.Generator = replacement_class(self.Generator, self._generator)
         random.RandomState = replacement_class(self.RandomState, self._random_state, self._begin_derived)
@@ -214,7 +214,7 @@ class ProjectGenerators:
         bits._seed_value = seed
         return bits
 
-    def _routed_bit_generator(self, original: Any, library: str) -> Any:
+    def _routed_bit_generator(self, original: Any) -> Any:
         """A class like the original whose instances stand for one bit generator for each stream."""
         generators, name = self, original.__name__
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from sys import _getframe
-from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
@@ -115,7 +114,9 @@ class Holding:
             # A loader worker takes one thread for itself, in a process of its own.
             is_worker = frame.f_globals.get("__name__") == "torch.utils.data._utils.worker"
             if not is_worker and self._is_undone(undoes, args, kwargs):
-                self._tell_place(factor, call, args, kwargs, frame)
+                with self.context.recorder.guarded(call):
+                    value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
+                    self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
                 return None
             return original(*args, **kwargs)
 
@@ -131,11 +132,6 @@ class Holding:
             return undoes(*args, **kwargs)
         except TypeError:  # the original knows what is wrong with the arguments
             return False
-
-    def _tell_place(self, factor: str, call: str, args: Any, kwargs: Any, frame: FrameType) -> None:
-        with self.context.recorder.guarded(call):
-            value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
-            self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
 
     def _tell(self, *change: object) -> None:
         if change not in self.recorded:

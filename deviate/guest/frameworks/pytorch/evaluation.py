@@ -65,18 +65,13 @@ class Evaluation:
 
     def is_over_before_training(self) -> bool:
         """A training pass begins: whether there was an evaluation before it that told of its examples."""
-        is_over = self._is_over()
+        is_new, is_over = bool(self._take_batches()), False
+        if self.module is not None and self.is_loaded and not is_new:
+            self._begin()  # the batch that was passed without gradients is one that trains
+        elif self.module is not None:
+            is_over = self.end()
         self.data.train()
         return is_over
-
-    def _is_over(self) -> bool:
-        is_new = bool(self._take_batches())
-        if self.module is None:
-            return False
-        if self.is_loaded and not is_new:
-            self._begin()  # the batch that was passed without gradients is one that trains
-            return False
-        return self.end()
 
     def end(self) -> bool:
         """End the evaluation; gives whether no other one is to be waited for."""

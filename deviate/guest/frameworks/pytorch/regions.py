@@ -8,27 +8,13 @@ from threading import get_ident
 from types import FunctionType
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any, Callable
+from ...annotations import Any, Callable
 from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    from .proof import Proof
-
-    class InnerCalls(Protocol):
-        """What is told of modules that a running one calls."""
-
-        def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
-            """Carry out the call of a module by another one."""
-
-        def leave(self) -> None:
-            """The outermost call has ended, in whatever way."""
-
+from .proof import Proof
 
 DRAWS = (
     "rand",
@@ -99,7 +85,7 @@ class Forwards:
 
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
-        layers: told of modules that the running one calls, while their outputs are traced.
+        layers: the `Layers` of a trace, told of modules that the running one calls while their outputs are traced.
         at_begin: told of the module, its arguments, its keyword arguments and whether it has weights before an
             outermost call, the constructors' own calls left out.
         at_end: told of the same, with the output before the last, after one that ended well.
@@ -116,7 +102,7 @@ class Forwards:
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
         self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
         self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
-        self.layers: InnerCalls | None = None
+        self.layers: Any = None
 
     def patch(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self

@@ -23,7 +23,6 @@ class States:
         self.torch = torch
         self.trace = context.trace
         self.streams = context.streams
-        self.recorder = context.recorder
         self.latest: dict[str, tuple[object, int]] = {
             name: (state, UNTOUCHED) for name, state in self._shared_states(set())
         }

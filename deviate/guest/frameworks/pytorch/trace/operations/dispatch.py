@@ -165,7 +165,7 @@ class Operations:
                 before = self._before(operation, args, kwargs)
             output = func(*args, **kwargs)
             try:
-                self._after(operation, func, args, kwargs, output, before, _getframe(1))
+                self._after(operation, args, kwargs, output, before, _getframe(1))
             except Exception as error:
                 self.recorder.fault("operation %s" % operation.name, error)
             return output
@@ -182,9 +182,7 @@ class Operations:
             return self.unwritten.read(operation, args, kwargs)
         return None
 
-    def _after(
-        self, operation: Operation, func: Any, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType
-    ) -> None:
+    def _after(self, operation: Operation, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType) -> None:
         lines, unwritten = self.lines, self.unwritten
         if operation.is_silent:
             if lines.has_node():
