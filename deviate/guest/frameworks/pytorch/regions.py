@@ -15,6 +15,7 @@ from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
+from .replaced import register_builtin
 
 DRAWS = (
     "rand",
@@ -42,10 +43,8 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
     context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
-    register = getattr(torch.jit._builtins, "_register_builtin", None)
-    if register is not None:  # to the compiler of torch.jit they are what they stand for
-        for name in ("randperm", *draws):
-            register(getattr(torch, name), "aten::%s" % name)
+    for name in ("randperm", *draws):
+        register_builtin(torch, getattr(torch, name), name)
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:

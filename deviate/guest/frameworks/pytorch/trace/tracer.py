@@ -19,6 +19,7 @@ from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
 from ..proof import Proof
 from ..regions import Forwards
+from ..replaced import Replaced
 from .batches import Batches
 from .modules import Layers
 from .names import Names, Root, is_closed
@@ -80,7 +81,7 @@ class Tracer:
         self.is_awaited = False
         self.place = -1
         self.running: list[int] = []
-        self.wrappers: list[tuple[Any, str, Any, Any]] = []
+        self.replaced = Replaced()
         self.handles: list[Any] = []
 
     # ------------------------------------------------------------ what is in place
@@ -95,31 +96,25 @@ class Tracer:
     def _see(self) -> None:
         """Be told from now on."""
         autograd, optim = self.torch.autograd, sys.modules["torch.optim.optimizer"]
-        for name, after in (("backward", self._after_backward), ("grad", self._after_grad)):
-            original = getattr(autograd, name)
-            self._put_in(autograd, name, original, wraps_like(self._around(original, after), original))
+        self.replaced = Replaced()
+        self.replaced.add(autograd, "backward", lambda original: self._around(original, self._after_backward))
+        self.replaced.add(autograd, "grad", lambda original: self._around(original, self._after_grad))
         if hasattr(optim, "register_optimizer_step_post_hook"):
             self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
             self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
         else:
-            self._see_steps(self.torch.optim.Optimizer)
+            self.replaced.add(self.torch.optim.Optimizer, "_hook_for_profile", self._see_steps)
+        self.replaced.put_in()
 
     def _look_away(self) -> None:
         """Leave all as it was."""
-        for owner, name, original, wrapper in self.wrappers:
-            if getattr(owner, name, None) is wrapper:
-                setattr(owner, name, original)
+        self.replaced.take_out()
         for handle in self.handles:
             handle.remove()
-        self.wrappers, self.handles = [], []
+        self.handles = []
 
-    def _put_in(self, owner: Any, name: str, original: Any, wrapper: Any) -> None:
-        self.wrappers.append((owner, name, original, wrapper))
-        setattr(owner, name, wrapper)
-
-    def _see_steps(self, optimizer: Any) -> None:
+    def _see_steps(self, make: Any) -> Any:
         """In PyTorch 1, which has no such hooks: every optimizer has its step wrapped by this function."""
-        make = optimizer._hook_for_profile
 
         def hook_for_profile(optimizer_instance: Any) -> None:
             make(optimizer_instance)
@@ -137,7 +132,7 @@ class Tracer:
             patched_step.hooked = True  # type: ignore[attr-defined]
             cls.step = wraps_like(patched_step, step)
 
-        self._put_in(optimizer, "_hook_for_profile", make, hook_for_profile)
+        return hook_for_profile
 
     def is_traced(self) -> bool:
         """Whether what happens now is computed, for the program, in the thread that trains."""
