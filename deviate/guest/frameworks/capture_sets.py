@@ -138,7 +138,7 @@ class Sets:
             return chosen  # further parts of what was given up
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)
         if "keys" in arrays and before is not None and "keys" in before.parts:
-            old = _all(before, "keys")
+            old = before.parts["keys"].whole()[2]
             new = bytes(arrays["keys"][2])
             if old == new and "truth" not in arrays and "truth" in before.parts:
                 arrays["truth"] = before.parts["truth"].whole()
@@ -180,7 +180,3 @@ def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool
         )
     start, end = _span(value) if part != NOWHERE else NOWHERE
     return start <= part[0] <= part[1] <= end
-
-
-def _all(rows: Any, name: str) -> bytes:
-    return b"".join(rows.parts[name].chunks)

@@ -98,7 +98,11 @@ class KerasCapture:
         return Pass(method, data, labels if is_scored else None, Batches(self.capture))
 
     def _end(self, current: Pass, frame: FrameType, result: Any) -> None:
-        if not current.batches and current.name.startswith("predict") and _has_rows(result):
+        if (
+            not current.batches
+            and current.name.startswith("predict")
+            and len(getattr(first(result), "shape", ()) or ())
+        ):
             # JAX. A data set that is no array is not read once more: it may draw.
             inputs = current.data if hasattr(current.data, "shape") else list(arrays_in(current.data))
             current.batches.add(first(result), current.labels, inputs)
@@ -273,7 +277,3 @@ def _unpack(data: Any) -> tuple[Any, Any]:
 def _of_first(truth: Any) -> Any:
     """The labels that belong to the first of several outputs."""
     return next(arrays_in(truth), None)
-
-
-def _has_rows(outputs: Any) -> bool:
-    return bool(len(getattr(first(outputs), "shape", ()) or ()))
