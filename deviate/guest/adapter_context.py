@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
+from .annotations import TYPE_CHECKING, Any, Callable
 from .bits import Moment
 from .capture import Capture
 from .project import Project
 from .recorder import Recorder
-from .seeds import Seeding
+from .seeds import Seeding, wraps_like
 from .streams import Streams
 from .trace import Trace
 from .write_guard import WriteGuard
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
+    from typing import TypeVar
 
     from .split import EarlyDraws
+
+    P = TypeVar("P")
 
 
 class AdapterContext:
@@ -49,10 +52,50 @@ class AdapterContext:
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
         self._early_draws: EarlyDraws | None = None
+        self._parts: dict[object, Any] = {}
         self.has_looked = False
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+
+    def part(self, make: Callable[[AdapterContext], P]) -> P:
+        """What `make` gives: one for this process, which all its adapters share."""
+        if make not in self._parts:
+            self._parts[make] = make(self)
+        return self._parts[make]  # type: ignore[no-any-return]
+
+    def observe(
+        self,
+        owner: Any,
+        name: str,
+        *,
+        before: Callable[..., object] | None = None,
+        after: Callable[..., object] | None = None,
+        where: str = "",
+    ) -> None:
+        """Act at each call of `owner.name`, if there is such a function; an error in that is a fault of the guest.
+
+        Args:
+            before: called with its arguments; the frame of the caller is two above that of this function.
+            after: called with its result and its arguments, if it ends well.
+            where: what a fault says; by default the name.
+        """
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+        recorder, where = self.recorder, where or name
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if before is not None:
+                with recorder.guarded(where):
+                    before(*args, **kwargs)
+            result = original(*args, **kwargs)
+            if after is not None:
+                with recorder.guarded(where):
+                    after(result, *args, **kwargs)
+            return result
+
+        setattr(owner, name, wraps_like(call, original))
 
     @property
     def early_draws(self) -> EarlyDraws:
@@ -74,7 +117,5 @@ class AdapterContext:
         self.has_looked = True
         from .held_out import record_held_out  # most processes train nothing
 
-        try:
+        with self.recorder.guarded("held-out data"):
             record_held_out(self.recorder, self.project, frame)
-        except Exception as error:
-            self.recorder.fault("held-out data", error)

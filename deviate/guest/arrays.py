@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Sequence
-
-    from .hashing import Array
+from .annotations import Any, Array, Sequence
 
 WHOLE, REAL = "int64", "float64"
 LONGEST = 64
@@ -74,8 +70,5 @@ def _flat(value: Any, shape: Sequence[int]) -> list[Any]:
 def _of_texts(texts: Sequence[str], shape: Sequence[int]) -> Array:
     """Texts of one length, as NumPy keeps them: UTF-32, filled up with zeros."""
     code = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
-    return (
-        "U%d" % LONGEST,
-        shape,
-        b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts),
-    )
+    data = b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts)
+    return "U%d" % LONGEST, shape, data

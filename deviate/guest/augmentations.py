@@ -6,10 +6,9 @@ size from the image with a border, the one in the middle included; every crop of
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Sequence
+from .annotations import TYPE_CHECKING, Sequence
 
+if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]
 
 CROPS = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Callable, Iterator, Sequence
-
-    from .recorder import Recorder
+from .annotations import Any, Callable, Iterator, Sequence
+from .recorder import Recorder
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""
@@ -55,7 +53,7 @@ def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tu
     """
     import hashlib  # loads OpenSSL, and most runs flip nothing
 
-    sizes = [_product(shape) if len(shape) >= 2 else 0 for shape in shapes]
+    sizes = [math.prod(shape) if len(shape) >= 2 else 0 for shape in shapes]
     total = sum(sizes)
     for k in range(TRIES if total else 0):
         text = "\x1f".join(("one-bit", str(seed), str(k)))
@@ -88,11 +86,18 @@ def flip_lowest_bit(raw: bytes) -> bytes:
     return number.to_bytes(len(raw), _ORDER)
 
 
+def flip_element(array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+    """One of NumPy's arrays with the lowest bit of an element flipped, the value before and after.
+
+    None where it is not finite.
+    """
+    before = float(array[index])
+    if not math.isfinite(before):
+        return None
+    numpy = sys.modules["numpy"]
+    changed = numpy.array(array)
+    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
+    return changed, before, float(changed[index])
+
+
 _ORDER = sys.byteorder
-
-
-def _product(shape: Sequence[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total

@@ -9,11 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from threading import Condition, get_ident
 
+from .annotations import Iterator
 from .streams import OTHER, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Iterator
 
 PATIENCE_S = 5.0
 """A main thread that waits inside a region for a callback's result would wait for ever; after this, nobody does."""

@@ -12,13 +12,11 @@ from sys import _getframe
 
 from ..sinks import Message, Record, Row, Scalar, Template, find_by_key
 from ..sinks.kinds import FormatTemplate
+from .annotations import TYPE_CHECKING, Any, Callable, Sequence
 from .recorder import Recorder
 from .values import label_numbers, read, read_record, read_row
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from ..sinks.registry import Carried, Sink
     from .values import Numbers
 

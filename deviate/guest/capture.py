@@ -7,18 +7,14 @@ Nothing here draws a number, changes one, or keeps an array of the program's.
 
 from __future__ import annotations
 
+import math
 import os
 from threading import get_ident
 
+from .annotations import Array, Callable, Iterable, Sequence
 from .examples import Set, fit_name
 from .npz import write_npz
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Callable, Iterable, Sequence
-
-    from .hashing import Array
-    from .recorder import Recorder
+from .recorder import Recorder
 
 FOLDER = "artifacts"
 PREDICTIONS, WEIGHTS = "predictions", "weights"
@@ -269,7 +265,4 @@ def _place(step: int) -> str:
 
 
 def _bytes(kind: str, shape: Sequence[int]) -> int:
-    size = int("".join(filter(str.isdigit, kind)) or 8) // 8
-    for dimension in shape:
-        size *= int(dimension)
-    return size
+    return int("".join(filter(str.isdigit, kind)) or 8) // 8 * math.prod(map(int, shape))

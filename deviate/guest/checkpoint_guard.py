@@ -12,11 +12,8 @@ import re
 import sys
 
 from ..eventlog import BY_NAME
+from .annotations import Any, Iterable
 from .recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterable
 
 
 def _word_set(text: str) -> frozenset[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from .annotations import Any
 
 MOST_ROWS = 4096
 """Rows of an array that have a checksum of their own."""

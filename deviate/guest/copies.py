@@ -9,13 +9,10 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+from types import ModuleType
 
 from ..sinks.registry import COPIES
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any
+from .annotations import Any
 
 ROOT = COPIES.rpartition(".")[0]
 HERE = {"deviate.sinks": ROOT + ".sinks", "deviate.guest": __package__}

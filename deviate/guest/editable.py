@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+from .annotations import TYPE_CHECKING, Any, Sequence
+
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any, Sequence
 
 STANDARD = ("_frozen_importlib", "_frozen_importlib_external")
 

@@ -8,14 +8,9 @@ shows that they are examples.
 
 from __future__ import annotations
 
+from .annotations import Array, Sequence
 from .hashing import Examples
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Sequence
-
-    from .hashing import Array
-    from .recorder import Recorder
+from .recorder import Recorder
 
 LOADER = "loader"
 """A loader or a dataset yielded them."""

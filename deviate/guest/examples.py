@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from .hashing import Array
+from .annotations import Array
 
 KEY_WIDTH = 8
 """Bytes of the hash by which an example is known."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+from types import CodeType, FrameType
 
-from .project import Project
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Iterator
+from .annotations import Iterator
+from .project import Project, outwards
 
 DATA = re.compile(r"(?:set|data|frame|series|loader|array|tensor)s?$", re.IGNORECASE)
 """How the names of classes end whose objects hold examples."""
@@ -55,8 +52,8 @@ class Flows:
             as_data: only as examples among the arguments, not through the object whose method is called, and not by
                 way of objects that are no data, such as a model with first values of its weights.
         """
-        while frame is not None:
-            code, line = frame.f_code, frame.f_lineno
+        for outer in outwards(frame):
+            code, line = outer.f_code, outer.f_lineno
             if self.is_of_project(code):
                 key = (code.co_filename, code.co_name, line, names, calls)
                 if key not in self.answers:
@@ -65,7 +62,6 @@ class Flows:
                 if answer is not None and (answer or code.co_name not in BY_CALLER):
                     return answer
                 calls = frozenset()
-            frame = frame.f_back
         return False
 
     def is_of_project(self, code: CodeType) -> bool:

@@ -10,19 +10,15 @@ import sys
 
 from . import checkpoint_guard, imports, source, taps
 from .adapter_context import AdapterContext
+from .annotations import Any
 from .capture import Capture
 from .editable import Editable
 from .project import Project
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
-from .streams import Streams, route
+from .streams import Streams
 from .trace import Trace
 from .write_guard import WriteGuard
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _context: AdapterContext | None = None
 
@@ -44,7 +40,6 @@ def start() -> None:
     guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
     taps.checkpoints = checkpoints
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
-    route(streams)
     seeding = Seeding(streams, recorder, project)
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
@@ -60,6 +55,7 @@ def start() -> None:
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=recorder.before_fork, after_in_child=recorder.after_fork)
+        os.register_at_fork(after_in_child=streams.after_fork)
         os.register_at_fork(after_in_child=guard.after_fork)
 
 

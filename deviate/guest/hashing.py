@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterable, Sequence
-
-    Array = tuple[str, Sequence[int], Any]
-    """Name of the type of its numbers, shape, and a buffer of its bytes without gaps, in C order."""
+from .annotations import Any, Array, Iterable, Sequence
 
 WIDTH = 16
 """Bytes of the hash of one example."""

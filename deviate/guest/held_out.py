@@ -7,19 +7,14 @@ are part of the record, so that a report says which arrays it speaks of.
 from __future__ import annotations
 
 import re
+from types import FrameType
 
 from . import names
+from .annotations import Any, Array
 from .arrays import array_of
 from .evaluations import NAMES, Evaluations
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
-
-    from .hashing import Array
-    from .project import Project
-    from .recorder import Recorder
+from .project import Project
+from .recorder import Recorder
 
 SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hold_?out|held_?out|unseen")
 """What sets of examples are called that are not for training."""
@@ -43,15 +38,13 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
     """Record the hash of what this frame and its callers hold."""
     arrays: dict[str, Array] = {}
     size = 0
-    while frame is not None and size <= LARGEST:
-        if project.place(frame.f_code) is not None:
-            for name, value in _held_values(frame):
-                array = None if name in arrays else _array(value)
-                if array is not None:
-                    arrays[name] = array
-                    size += memoryview(array[2]).nbytes
-        frame = frame.f_back
-    if size > LARGEST or all(_is_of_labels(name) for name in arrays):
+    for outer in project.frames(frame):
+        for name, value in _held_values(outer) if size <= LARGEST else ():
+            array = None if name in arrays else _array(value)
+            if array is not None:
+                arrays[name] = array
+                size += memoryview(array[2]).nbytes
+    if size > LARGEST or all(LABELS.search(_plain(name)) for name in arrays):
         return
     sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples
     for name in sorted(arrays):
@@ -95,10 +88,6 @@ def _set_of(name: str) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z]{2})", "_", name).lower().strip("_")
-
-
-def _is_of_labels(name: str) -> bool:
-    return LABELS.search(_plain(name)) is not None
 
 
 def _array(value: Any) -> Array | None:

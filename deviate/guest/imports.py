@@ -9,18 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 
 from .adapter_context import AdapterContext
+from .annotations import TYPE_CHECKING, Any, Sequence
 from .frameworks import PACKAGES
 
 OWN = "deviate"
 """What a script imports to log something itself; it need not be installed where the script runs."""
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any, Sequence
 
 
 class Finder:
@@ -114,19 +113,15 @@ def _other_finders(
 
 def prepare(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
     """Let an adapter that asks for it, by a function `prepare`, act before its module is executed."""
-    try:
+    with context.recorder.guarded("adapter of %s" % module.__name__):
         if hasattr(adapter, "prepare"):
             adapter.prepare(module, context)
-    except Exception as error:
-        context.recorder.fault("adapter of %s" % module.__name__, error)
 
 
 def install(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
     """Let an adapter act on its module; a fault in it is recorded, and the import goes on."""
-    try:
+    with context.recorder.guarded("adapter of %s" % module.__name__):
         adapter.install(module, context)
-    except Exception as error:
-        context.recorder.fault("adapter of %s" % module.__name__, error)
 
 
 def import_part(name: str) -> Any:

@@ -12,13 +12,11 @@ from itertools import starmap
 from sys import _getframe
 from types import BuiltinMethodType, CoroutineType, MemberDescriptorType, MethodType
 
+from .annotations import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 from .recorder import Recorder
 from .values import ABSENT, MOST_ITEMS, is_remote, read
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from .values import Numbers
 
 
@@ -98,13 +96,9 @@ def _state(owner: Any) -> Mapping[str, Any]:
 
 def _is_remote_inside(owner: Any) -> bool:
     """Whether something that the meter keeps is on an accelerator, itself or in a sequence or mapping."""
-    slots = [
-        member
-        for base in type(owner).__mro__
-        for member in base.__dict__.values()
-        if type(member) is MemberDescriptorType
-    ]
-    values = [*_state(owner).values(), *[slot.__get__(owner) for slot in slots]]
+    members = [member for base in type(owner).__mro__ for member in base.__dict__.values()]
+    slots = [member.__get__(owner) for member in members if type(member) is MemberDescriptorType]
+    values = [*_state(owner).values(), *slots]
     for value in values:
         if isinstance(value, dict):
             inside = list(value.values())[:MOST_ITEMS]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from types import FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
-    from .project import Project
+from .annotations import Any, Callable, Iterator
+from .project import Project
 
 NOBODY = "evaluation"
 """What a set is called of which no name is known."""
@@ -72,24 +69,20 @@ def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], b
         `untold` where all names are plain, "" where nothing of the script's holds it.
     """
     best = ""
-    while frame is not None:
-        if project.place(frame.f_code) is not None:
-            with_names = [set_name(name) for name in _names_held(frame, is_target)]
-            name = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
-            best = name or (best if best != untold else "") or (untold if with_names else best)
-        frame = frame.f_back
+    for outer in project.frames(frame):
+        with_names = [set_name(name) for name in _names_held(outer, is_target)]
+        name = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
+        best = name or (best if best != untold else "") or (untold if with_names else best)
     return best
 
 
 def of_function(frame: FrameType | None, project: Project) -> str:
     """The name of a set in that of the innermost function that tells of one: `test`, `validate`."""
-    while frame is not None:
-        if project.place(frame.f_code) is not None:
-            match = WORDS.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", frame.f_code.co_name).lower())
-            if match:
-                word = match.group(1)
-                return {"testing": "test", "validate": "val", "validation": "val", "eval": NOBODY}.get(word, word)
-        frame = frame.f_back
+    for outer in project.frames(frame):
+        match = WORDS.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", outer.f_code.co_name).lower())
+        if match:
+            word = match.group(1)
+            return {"testing": "test", "validate": "val", "validation": "val", "eval": NOBODY}.get(word, word)
     return NOBODY
 
 
@@ -117,21 +110,16 @@ def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any],
 
     First the name of the thing itself, then that of each of its neighbours: in the frame, or in the object.
     """
-    while frame is not None:
-        if project.place(frame.f_code) is not None:
-            names = variables(frame)
-            for around in (names, *(attributes(value) for value in names.values())):
-                for name, value in list(around.items()):
-                    parts = (
-                        value if around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS else ()
-                    )
-                    if isinstance(name, str) and (
-                        _is_match(is_target, value) or any(_is_match(is_target, part) for part in parts)
-                    ):
-                        yield name, value
-                        yield from around.items()
-                        return
-        frame = frame.f_back
+    for outer in project.frames(frame):
+        names = variables(outer)
+        for around in (names, *(attributes(value) for value in names.values())):
+            for name, value in list(around.items()):
+                has_parts = around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS
+                candidates = [value, *(value if has_parts else ())]
+                if isinstance(name, str) and any(_is_match(is_target, candidate) for candidate in candidates):
+                    yield name, value
+                    yield from around.items()
+                    return
 
 
 def variables(frame: FrameType) -> dict[str, Any]:

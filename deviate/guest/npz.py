@@ -8,11 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Iterable, Sequence
-
-    from .hashing import Array
+from .annotations import Any, Array, Iterable, Sequence
 
 CODES = {
     "bool": "|b1", "int8": "|i1", "uint8": "|u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4",
@@ -39,7 +35,7 @@ def write_npz(path: str, arrays: Iterable[tuple[str, Array]], *, is_compressed: 
     part = path + ".part"
     method = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED
     try:
-        with zipfile.ZipFile(part, "w", method, allowZip64=True, **_level(is_compressed)) as archive:
+        with zipfile.ZipFile(part, "w", method, compresslevel=1) as archive:
             for name, (kind, shape, buffer) in arrays:
                 entry = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
                 entry.compress_type = method
@@ -54,11 +50,7 @@ def write_npz(path: str, arrays: Iterable[tuple[str, Array]], *, is_compressed: 
     return size
 
 
-def _level(is_compressed: bool) -> dict[str, Any]:
-    return {"compresslevel": 1} if is_compressed else {}
-
-
-def _write_array(file: BinaryIO | Any, kind: str, shape: Sequence[int], buffer: Any) -> None:
+def _write_array(file: Any, kind: str, shape: Sequence[int], buffer: Any) -> None:
     code = kind if kind[0] == "U" else CODES[kind]
     order = "" if code[0] == "|" else "<" if sys.byteorder == "little" else ">"
     sizes = "".join("%d, " % size for size in shape)

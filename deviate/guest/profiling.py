@@ -9,13 +9,9 @@ import json
 import os
 from time import perf_counter
 
+from .adapter_context import AdapterContext
+from .annotations import Any, Callable
 from .capture import FOLDER
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .adapter_context import AdapterContext
 
 SCHEMA = 1
 PROFILE = "profile"
@@ -81,6 +77,7 @@ class Window:
             "reading_s": perf_counter() - before,
             **seen,
         }
+        document["kernels"].sort(key=lambda kernel: (-kernel[2], kernel[0]))  # the longest first
         self._write(document)
 
     def _main_step(self, step: int) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
+from types import CodeType, FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any
+from .annotations import Any, Iterator
 
 
 class Project:
@@ -69,13 +67,15 @@ class Project:
 
     def innermost(self, frame: FrameType | None) -> FrameType | None:
         """The nearest frame of the project, from `frame` on outwards; None when there is none."""
-        while frame is not None and self.place(frame.f_code) is None:
-            frame = frame.f_back
-        return frame
+        return next(self.frames(frame), None)
+
+    def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """The frames of the project, from `frame` on outwards."""
+        return (outer for outer in outwards(frame) if self.place(outer.f_code) is not None)
 
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame, or one that led to it, stands in a line of the main loop."""
-        while frame is not None:
+        while frame is not None:  # at every draw of a permutation
             line = frame.f_lineno
             if any(first <= line <= last for _, first, last in self.main_loops):
                 name = self.place(frame.f_code)
@@ -86,14 +86,18 @@ class Project:
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
         """Id of the managed loop whose call is running and the frame of the call; -1 when the analysis saw none."""
-        while frame is not None:
-            name = self.place(frame.f_code)
-            if name is not None:
-                for file, line, end_line, number in self.managed:
-                    if file == name and line <= frame.f_lineno <= end_line:
-                        return number, frame
-            frame = frame.f_back
+        for outer in self.frames(frame):
+            for file, line, end_line, number in self.managed:
+                if file == self.place(outer.f_code) and line <= outer.f_lineno <= end_line:
+                    return number, outer
         return -1, None
+
+
+def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame and those that led to it."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def beyond(modules: tuple[str, ...], frame: FrameType | None) -> FrameType | None:

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from json.encoder import encode_basestring_ascii as _quoted
 from sys import gettrace
 from threading import RLock, get_ident
 from time import perf_counter, time
+from types import CodeType, FrameType
 
 from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
+from .annotations import TYPE_CHECKING, Callable
 from .project import Project
 from .values import DeferredScalar, label_numbers, read
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Callable
-
     from .values import Numbers
 
 STAMP_S = 0.001
@@ -55,6 +54,25 @@ class Running:
         self.code = code
         self.caller = caller
         self.is_marked = False
+
+
+class Guarded:
+    """A context in which an error is a fault of the guest, and no problem of the user's."""
+
+    __slots__ = ("recorder", "where")
+
+    def __init__(self, recorder: Recorder, where: str) -> None:
+        self.recorder = recorder
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.recorder.fault(self.where, error)
+        return True
 
 
 class LinePrefixes(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
@@ -199,6 +217,10 @@ class Recorder:
                 self.event("error", where, "%s: %s" % (type(error).__name__, error))
             except Exception:  # a full disk must not stop the training either
                 pass
+
+    def guarded(self, where: str) -> Guarded:
+        """`with recorder.guarded(where):` records an error as a fault, and goes on behind the block."""
+        return Guarded(self, where)
 
     def tell(self, listeners: list[Callable[[], object]]) -> None:
         """Let the parts that wait for this moment act, each for itself."""
@@ -359,9 +381,3 @@ class Recorder:
                 if line <= owner.f_lineno <= end_line:
                     return
             stack.pop()
-
-
-try:
-    from _json import encode_basestring_ascii as _quoted
-except ImportError:  # other interpreters than CPython
-    from json import dumps as _quoted

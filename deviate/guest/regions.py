@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from types import MethodType
 
+from .annotations import Any, Callable
 from .seeds import wraps_like
 from .streams import Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 INIT = "init"
 
@@ -25,6 +22,32 @@ def region(streams: Streams, stream: str, function: Any) -> Any:
             streams.leave(before)
 
     return wraps_like(inside, function)
+
+
+class Region:
+    """A block of code whose draws are for a stream."""
+
+    __slots__ = ("before", "stream", "streams")
+
+    def __init__(self, streams: Streams, stream: str) -> None:
+        self.streams = streams
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        self.before = self.streams.enter(self.stream)
+
+    def __exit__(self, *_: object) -> None:
+        self.streams.leave(self.before)
+
+
+def at_subclass(owner: Any, act: Callable[[Any], object]) -> None:
+    """Act on every class that will be derived from one."""
+
+    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+        super(owner, cls).__init_subclass__(**kwargs)
+        act(cls)
+
+    owner.__init_subclass__ = classmethod(__init_subclass__)
 
 
 class Constructor:

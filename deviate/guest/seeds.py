@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
+from .annotations import Any
 from .project import Project
 from .recorder import Recorder
 from .streams import Streams, spell_seed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
 
 MOST_RECORDED = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
@@ -49,7 +45,6 @@ class Seeding:
         internal: str | tuple[str, ...] = (),
         keyword: str = "seed",
         is_global: bool = True,
-        then: Callable[[Any, str], Any] | None = None,
     ) -> None:
         """Stand in for the seeding function `owner.name`.
 
@@ -60,7 +55,6 @@ class Seeding:
             keyword: name of the seed's parameter, when it is given by name.
             is_global: whether it seeds a generator that all share. Where it makes a new one, only what the project
                 itself makes is the script's; libraries make generators for reasons of their own.
-            then: what becomes of a generator that was made with a replaced seed; called with it and the seed's key.
         """
         original = getattr(owner, name, None)
         if original is None or hasattr(original, "__deviate__"):
@@ -84,8 +78,7 @@ class Seeding:
                 kwargs = dict(kwargs, **{keyword: new})
             if is_global:
                 return seeding.streams.reseed(library, text, lambda: seeding.carry_out(original, args, kwargs))
-            generator = seeding.carry_out(original, args, kwargs)
-            return generator if then is None else then(generator, text)
+            return seeding.carry_out(original, args, kwargs)
 
         setattr(owner, name, wraps_like(seed, original))
 
@@ -118,11 +111,9 @@ class Seeding:
         """
         if self.is_silent:
             return
-        try:
+        with self.recorder.guarded(call):
             action = "replaced" if self.is_active and is_replaced else "kept"
             self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
-        except Exception as error:
-            self.recorder.fault(call, error)
 
     def observe(self, call: str, seed: object, frame: FrameType) -> None:
         """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
@@ -139,7 +130,7 @@ class Seeding:
 
         What happens while a module is imported is passed over, and what no line of the project leads to.
         """
-        try:
+        with self.recorder.guarded(call):
             caller: FrameType | None = frame
             while caller is not None and self.project.place(caller.f_code) is None:
                 if caller.f_code.co_filename.startswith("<frozen importlib"):
@@ -153,8 +144,6 @@ class Seeding:
             elif self.is_active and (call, *place) not in self.n_recorded:
                 self.n_recorded[call, place[0], place[1]] = 1
                 self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
-        except Exception as error:
-            self.recorder.fault(call, error)
 
     def _tell(self, call: str, seed: object, place: tuple[str, int], action: str) -> None:
         key = (call, *place)
@@ -166,11 +155,8 @@ class Seeding:
 def _is_no_seed(seed: object) -> bool:
     """A generator handed through, or a number that a compiler traces: there is no value to replace."""
     module = type(seed).__module__
-    return (
-        module.startswith("jax")
-        or (module.startswith("numpy") and hasattr(seed, "random_raw"))
-        or hasattr(seed, "bit_generator")
-    )
+    is_bits = module.startswith("numpy") and hasattr(seed, "random_raw")
+    return is_bits or module.startswith("jax") or hasattr(seed, "bit_generator")
 
 
 def wraps_like(wrapper: Any, original: Any) -> Any:

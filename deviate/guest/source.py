@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from types import CodeType, TracebackType
 
 from .adapter_context import AdapterContext
+from .annotations import Any, Iterable
 from .project import Project
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, TracebackType
-    from typing import Any, Iterable
 
 MODULES = ("linecache", "traceback")
 

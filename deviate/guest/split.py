@@ -11,16 +11,13 @@ does not, they stay what they are, and are recorded with their place: a hash of 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import CodeType, FrameType, ModuleType
 
+from .annotations import Any, Callable, Iterable
 from .project import Project, beyond
+from .regions import Region
 from .seeds import wraps_like
 from .streams import OTHER, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any, Callable, Iterable
 
 SPLIT = "split"
 
@@ -70,11 +67,8 @@ class Splitting:
                 if not self.streams.recorder.has_stepped:
                     call = "%s.%s" % (getattr(owner, "__module__", None) or owner.__name__, _name)
                     self.streams.record_draw(call, chosen, *self.project.nearest(sys._getframe(1)))
-                before = self.streams.enter(chosen)
-                try:
+                with Region(self.streams, chosen):
                     return _original(*args, **kwargs)
-                finally:
-                    self.streams.leave(before)
 
             setattr(owner, name, _wraps_like(draw, original, owner, name))
 
@@ -138,11 +132,9 @@ class EarlyDraws:
             from .flows import Flows  # not at the start of every process: it brings `ast` along
 
             self.flows = Flows(self.project)
-        try:
+        with self.recorder.guarded("purpose of a draw"):
             return SPLIT if self.flows.reach(frame, EXAMPLES, frozenset((name,)), as_data=True) else OTHER
-        except Exception as error:
-            self.recorder.fault("purpose of a draw", error)
-            return OTHER
+        return OTHER
 
 
 def _wraps_like(draw: Any, original: Any, owner: Any, name: str) -> Any:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from .annotations import Any, Callable
 from .streams import Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 
 class StreamGenerators:

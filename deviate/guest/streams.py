@@ -10,12 +10,12 @@ Where regions nest, the outermost counts, but for `init`: a layer that a forward
 from __future__ import annotations
 
 import operator
-import os
 from threading import get_ident
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+from .annotations import TYPE_CHECKING, Any, Callable
+
 if TYPE_CHECKING:
-    from typing import Any, Callable, ContextManager, Protocol
+    from typing import ContextManager, Protocol
 
     from .recorder import Recorder
 
@@ -67,6 +67,9 @@ class Streams:
     Args:
         seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
         varied: streams whose seeds differ between the runs of the variant.
+
+    Attributes:
+        paused: above zero while all generators stay as they are: their states are somebody else's affair.
     """
 
     def __init__(self, seeds: dict[str, int], recorder: Recorder, varied: frozenset[str] = frozenset()) -> None:
@@ -89,18 +92,13 @@ class Streams:
     @property
     def now(self) -> str:
         """The stream that draws now, in this thread."""
-        return (
-            self.routed_stream
-            if self.callback_threads is None or not self.callback_threads.is_drawing()
-            else self.callback_threads.now
-        )
+        threads = self.callback_threads
+        return threads.now if threads is not None and threads.is_drawing() else self.routed_stream
 
     def is_routed_thread(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        is_ours = get_ident() == self.thread or (
-            self.callback_threads is not None and self.callback_threads.is_drawing()
-        )
-        return is_ours and not self.paused
+        threads = self.callback_threads
+        return not self.paused and (get_ident() == self.thread or (threads is not None and threads.is_drawing()))
 
     # ------------------------------------------------------------ regions
 
@@ -139,13 +137,6 @@ class Streams:
                 bank.switch(before, now)
             except Exception as error:
                 self.recorder.fault("stream %s of %s" % (now, bank.library), error)
-
-    def pause(self) -> None:
-        """Leave all generators as they are, up to the matching `resume`: the states are somebody else's affair."""
-        self.paused += 1
-
-    def resume(self) -> None:
-        self.paused -= 1
 
     def after_fork(self) -> None:
         self.thread = get_ident()
@@ -231,13 +222,15 @@ class Bank:
         """A new state."""
         raise NotImplementedError
 
+    now: Any = None
+
     def set_state(self, state: Any) -> None:
-        """Let draws come from this state."""
-        raise NotImplementedError
+        """Let draws come from this state; here, from what asks for `now` each time."""
+        self.now = state
 
     def get_state(self) -> Any:
         """The state that draws come from now."""
-        raise NotImplementedError
+        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         """What tells whether the state has moved; compared with `==`."""
@@ -250,9 +243,8 @@ class Bank:
         self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        state = self.states[stream] = self.new_state(
-            self.streams.seed(self.library, self.script_seeds.get(stream), stream)
-        )
+        seed = self.streams.seed(self.library, self.script_seeds.get(stream), stream)
+        state = self.states[stream] = self.new_state(seed)
         self.marks[stream] = self.fingerprint(state)
         return state
 
@@ -278,9 +270,3 @@ class Bank:
         for stream, state in self.states.items():
             if stream not in drawn and self.fingerprint(state) != self.marks.get(stream):
                 drawn.add(stream)
-
-
-def route(streams: Streams) -> None:
-    """Keep routing in forked processes."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=streams.after_fork)

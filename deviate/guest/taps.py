@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from itertools import compress
 from sys import _getframe
+from types import FrameType
 
+from .annotations import TYPE_CHECKING, Any, Callable, Iterable
 from .recorder import UNLABELLED, Recorder, Running
 from .values import ABSENT, DeferredScalar, item
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterable, TypeVar
+    from typing import TypeVar
 
     from .checkpoint_guard import CheckpointGuard
 
@@ -173,26 +173,25 @@ def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
     return value
 
 
-def call(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
-    """For the callee of a sink; takes the arguments and gives the call that is left to do."""
-    if is_compiling():
-        return partial(partial, callee)
-    try:
-        return partial(_steps()[0], _recorder, sites, label, callee)
-    except Exception as error:
-        _recorder.fault("site %s" % sites[0], error)
-        return partial(partial, callee)
+def _around_callee(place: int) -> Callable[..., Any]:
+    """A tap that is called in two steps, by its place among the first steps."""
+
+    def tap(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
+        if is_compiling():
+            return partial(partial, callee)
+        try:
+            return partial(_steps()[place], _recorder, sites, label, callee)
+        except Exception as error:
+            _recorder.fault("site %s" % sites[0], error)
+            return partial(partial, callee)
+
+    return tap
 
 
-def meter(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
-    """For a method that updates a meter; takes the arguments and gives the call that is left to do."""
-    if is_compiling():
-        return partial(partial, callee)
-    try:
-        return partial(_steps()[1], _recorder, sites, label, callee)
-    except Exception as error:
-        _recorder.fault("site %s" % sites[0], error)
-        return partial(partial, callee)
+call = _around_callee(0)
+"""For the callee of a sink; takes the arguments and gives the call that is left to do."""
+meter = _around_callee(1)
+"""For a method that updates a meter; takes the arguments and gives the call that is left to do."""
 
 
 @lru_cache(maxsize=None)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import string
 from sys import _getframe
 
+from .annotations import Any, Callable, Mapping, Sequence
 from .recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
 
 
 class Formatting(string.Formatter):
@@ -69,11 +66,6 @@ def _number_fields(template: str) -> str:
         is_counted = not name or name[0] in ".["
         field = "%d%s" % (number, name) if is_counted else name
         number += is_counted
-        text += (
-            "{"
-            + field
-            + ("!" + conversion if conversion else "")
-            + (":" + specification if specification else "")
-            + "}"
-        )
+        field += ("!" + conversion if conversion else "") + (":" + specification if specification else "")
+        text += "{%s}" % field
     return text

@@ -14,17 +14,14 @@ import os
 import sys
 from functools import partial
 from time import perf_counter
+from types import FrameType
 
+from .annotations import TYPE_CHECKING, Array, Callable
 from .seeds import wraps_like
 from .trace_file import TraceFile, record_line
 from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Callable
-
-    from .hashing import Array
     from .project import Project
     from .recorder import Recorder
     from .trace_file import Digest
@@ -149,6 +146,12 @@ class Trace:
             number = self.places[file, line] = len(self.places)
             self.file.add("place", number, file, line)
         return number
+
+    def attempt(self, where: str, act: Callable[[], object]) -> None:
+        """Act where something is traced now; an error is a fault of the guest."""
+        if self.level:
+            with self.recorder.guarded(where):
+                act()
 
     def ends(self, framework: str, level: int, reason: str) -> None:
         """Say once that a framework shows nothing above a level, and why, in words for the user."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
+from json.encoder import encode_basestring_ascii as _quoted
 
+from .annotations import TYPE_CHECKING, Any, Array, Callable
 from .npz import write_npz
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable, Union
-
-    from .hashing import Array
+    from typing import Union
 
     Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
 
@@ -81,9 +80,3 @@ def record_line(
 def _later_line(kind: str, name: str, digest: Any, form: str, place: int, more: dict[str, object]) -> str:
     checksum, late = digest()
     return str(record_line(kind, name, checksum, form, place, dict(more, **late)))
-
-
-try:
-    from _json import encode_basestring_ascii as _quoted
-except ImportError:  # other interpreters than CPython
-    from json import dumps as _quoted

@@ -9,10 +9,9 @@ import sys
 from collections import ChainMap, UserDict
 from types import MappingProxyType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
+from .annotations import TYPE_CHECKING, Any, Callable
 
+if TYPE_CHECKING:
     Numbers = list[tuple[str | None, float | "DeferredScalar"]]
 
 LONGEST_TEXT = 40
@@ -51,7 +50,7 @@ def read_record(value: Any) -> Numbers:
     if type(value) in (list, tuple):
         pairs = [pair for pair in value[:MOST_ITEMS] if type(pair) in (list, tuple) and len(pair) == 2]
         value = {key: item for key, item in pairs if isinstance(key, str)}
-    return _by_key(value, is_nested=False, is_text_read=True) if isinstance(value, (dict, *WRAPPERS)) else []
+    return _by_key(value, is_text_read=True) if isinstance(value, (dict, *WRAPPERS)) else []
 
 
 def read_row(value: Any) -> Numbers:
@@ -114,11 +113,7 @@ def _from_text(value: str) -> Numbers:
         return []
 
 
-def _from_mapping(value: Any) -> Numbers:
-    return _by_key(value, is_nested=False, is_text_read=False)
-
-
-def _by_key(mapping: Any, *, is_nested: bool, is_text_read: bool) -> Numbers:
+def _by_key(mapping: Any, *, is_nested: bool = False, is_text_read: bool = False) -> Numbers:
     """Numbers of the items; those of mappings inside are labelled `key.key`, one level deep."""
     pairs: Numbers = []
     for key, value in list(mapping.items())[:MOST_ITEMS]:
@@ -131,11 +126,7 @@ def _by_key(mapping: Any, *, is_nested: bool, is_text_read: bool) -> Numbers:
     return pairs
 
 
-def _from_sequence(value: Any) -> Numbers:
-    return _by_index(value, is_text_read=False)
-
-
-def _by_index(values: Any, *, is_text_read: bool) -> Numbers:
+def _by_index(values: Any, *, is_text_read: bool = False) -> Numbers:
     if len(values) > MOST_ITEMS:
         return []
     pairs: Numbers = []
@@ -221,9 +212,9 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     if module in ("decimal", "fractions"):
         return _from_fraction
     if issubclass(kind, dict):
-        return _from_mapping
+        return _by_key
     if kind in (list, tuple):
-        return _from_sequence
+        return _by_index
     if issubclass(kind, (int, float)):
         return _one
     return _nothing

@@ -7,17 +7,19 @@ import stat
 import sys
 from threading import RLock
 
+from .annotations import Any
 from .checkpoint_guard import CheckpointGuard
 from .recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
 EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
 TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
+
+
+def is_path(target: Any) -> bool:
+    """Whether a function that may be handed an open file as well is handed a path."""
+    return isinstance(target, (str, bytes)) or hasattr(target, "__fspath__")
 
 
 class WriteGuard:

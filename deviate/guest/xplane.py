@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+from .annotations import Any, Callable, Iterator
 
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 PLANES, NAME, LINES, EVENT_NAMES = 1, 2, 3, 4

@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
+from ..adapter_context import AdapterContext
+from ..annotations import Any, Iterator
 from ..checksums import checksum, row_checksums
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ..adapter_context import AdapterContext
-    from ..trace import Trace
+from ..trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}
 """Libraries whose global generators are read here, and what records call them."""
@@ -27,17 +23,28 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
     """Record an array, or a scalar, of NumPy; objects are passed over, for their bytes are addresses."""
     if array.dtype.hasobject:
         return
-    form, data = form_of(array), _bytes(array)
+    form, data = form_of(array), buffer(array)
     if trace.has_sums and "float" in array.dtype.name:
         numbers = array.astype("float64")
         more["sums"] = [float(numbers.sum()), float(abs(numbers).sum())]
     trace.record(kind, name, checksum(data, form), form, place, lambda: (str(array.dtype), array.shape, data), **more)
 
 
+def record_outputs(trace: Trace, name: str, arrays: list[Any], place: int) -> None:
+    """Record what a module, or what is as good as one, has given."""
+    for number, array in enumerate(arrays):
+        record(trace, "module", numbered(name, number), array, place, outputs=len(arrays))
+
+
+def numbered(name: str, number: int) -> str:
+    """The name of one of several outputs; the first has that of them all."""
+    return "%s[%d]" % (name, number) if number else name
+
+
 def record_batch(trace: Trace, name: str, array: Any, place: int = -1) -> None:
     """Record a part of a batch, and its rows."""
     if not array.dtype.hasobject:
-        rows = row_checksums(_bytes(array), len(array)) if array.ndim else []
+        rows = row_checksums(buffer(array), len(array)) if array.ndim else []
         record(trace, "batch", name, array, place, rows=rows)
 
 
@@ -85,6 +92,7 @@ def named_parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _bytes(array: Any) -> Any:
+def buffer(array: Any) -> Any:
+    """The bytes of an array, in C order."""
     numpy = sys.modules["numpy"]
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)

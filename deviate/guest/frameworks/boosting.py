@@ -6,14 +6,10 @@ A library that is given none has one of its own, which is the same in all runs.
 from __future__ import annotations
 
 from sys import _getframe
+from types import FrameType
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Iterator
+from ..annotations import Any, Iterator
 
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.basic", "xgboost.core", "catboost.core"
 MODULES = (LIGHTGBM, XGBOOST, CATBOOST)
@@ -58,35 +54,24 @@ def _patch(
         place, keyword: of the parameters among its arguments.
         data: the same for an argument without which it does not train.
     """
-    original = getattr(owner, name, None)
-    if original is None:
-        return
 
-    def train(*args: Any, **kwargs: Any) -> Any:
-        try:
-            examples = data and _argument(args, kwargs, *data)
-            if data is None or examples:
-                parameters = dict(_argument(args, kwargs, place, keyword) or ())
-                _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, context, _getframe(1))
-        except Exception as error:
-            context.recorder.fault(call, error)
-        return original(*args, **kwargs)
+    def train(*args: Any, **kwargs: Any) -> None:
+        examples = data and _argument(args, kwargs, *data)
+        if data is None or examples:
+            parameters = dict(_argument(args, kwargs, place, keyword) or ())
+            _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, context, _getframe(2))
 
-    setattr(owner, name, wraps_like(train, original))
+    context.observe(owner, name, before=train, where=call)
 
 
 def _patch_keywords(owner: Any, name: str, call: str, context: AdapterContext) -> None:
     """Tell of the seeds that are given by name; the ones that the library has of its own divide examples alike."""
-    original = getattr(owner, name, None)
-    if original is None:
-        return
 
-    def search(*args: Any, **kwargs: Any) -> Any:
+    def search(*args: Any, **kwargs: Any) -> None:
         for keyword, seed in _seeds(kwargs):
-            context.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(1))
-        return original(*args, **kwargs)
+            context.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(2))
 
-    setattr(owner, name, wraps_like(search, original))
+    context.observe(owner, name, before=search, where=call)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, keyword: str) -> Any:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from types import FrameType
 
 from .. import names
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Array, Callable
 from ..capture import FULL, PREDICTIONS
 from ..examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..hashing import Array
 
 INPUTS_OF = {
     "x": "y",
@@ -36,15 +31,12 @@ DEEPEST, MOST_ITEMS = 2, 16
 class Way:
     """The calls that lead to a line: what comes by the same ones belongs together."""
 
-    __slots__ = ("__weakref__",)
-
 
 class Sets:
     """The sets of one framework, in the evaluation that goes on."""
 
     def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
-        self.recorder = context.recorder
         self.project = context.project
         self.framework = framework
         self.has_refused = False
@@ -55,12 +47,7 @@ class Sets:
 
     def way(self, frame: FrameType | None) -> Way:
         """The way through the script that leads to a frame."""
-        calls = []
-        while frame is not None:
-            file = self.project.place(frame.f_code)
-            if file is not None:
-                calls.append((file, frame.f_lasti))
-            frame = frame.f_back
+        calls = [(str(self.project.place(outer.f_code)), outer.f_lasti) for outer in self.project.frames(frame)]
         return self.ways.setdefault(tuple(calls), Way())
 
     def name(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any]:
@@ -87,12 +74,8 @@ class Sets:
         if not around_data or not hasattr(data, "shape"):
             return None
         around, data_name = dict(around_data[1:]), around_data[0][0]
-        label_names = [
-            data_name.replace(mine, name, 1)
-            for mine in INPUTS_OF
-            if mine in data_name
-            for name in (INPUTS_OF[mine], "y")
-        ]
+        inputs = [name for name in INPUTS_OF if name in data_name]
+        label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
         labels: Any = (around.get(name) for name in label_names if name != data_name)
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
@@ -155,7 +138,7 @@ class Sets:
             return chosen  # further parts of what was given up
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)
         if "keys" in arrays and before is not None and "keys" in before.parts:
-            old = _all(before, "keys")
+            old = before.parts["keys"].whole()[2]
             new = bytes(arrays["keys"][2])
             if old == new and "truth" not in arrays and "truth" in before.parts:
                 arrays["truth"] = before.parts["truth"].whole()
@@ -197,7 +180,3 @@ def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool
         )
     start, end = _span(value) if part != NOWHERE else NOWHERE
     return start <= part[0] <= part[1] <= end
-
-
-def _all(rows: Any, name: str) -> bytes:
-    return b"".join(rows.parts[name].chunks)

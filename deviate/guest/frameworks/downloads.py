@@ -9,11 +9,7 @@ from __future__ import annotations
 import os
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ..annotations import Any
 
 HUB = {
     "huggingface_hub.file_download": "hf_hub_download",
@@ -30,24 +26,18 @@ DIGITS = 16
 def install(module: Any, context: AdapterContext) -> None:
     name = HUB.get(module.__name__, "get_file")
     describe = _of_file if module.__name__ == KERAS else _of_hub
-    original = getattr(module, name)
     seen: set[tuple[str, str]] = set()
 
-    def download(*args: Any, **kwargs: Any) -> Any:
-        path = original(*args, **kwargs)
-        try:
-            fact = describe(str(path), args, kwargs)
-            if fact is not None and fact not in seen:
-                seen.add(fact)
-                context.recorder.event("environment", dict([fact]))
-        except Exception as error:
-            context.recorder.fault("download", error)
-        return path
+    def download(path: Any, *args: Any, **kwargs: Any) -> None:
+        fact = describe(str(path))
+        if fact is not None and fact not in seen:
+            seen.add(fact)
+            context.recorder.event("environment", dict([fact]))
 
-    setattr(module, name, wraps_like(download, original))
+    context.observe(module, name, after=download, where="download")
 
 
-def _of_hub(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:
+def _of_hub(path: str) -> tuple[str, str] | None:
     """The repository and its revision, from `…/datasets--OWNER--NAME/snapshots/REVISION/…`."""
     parts = path.replace(os.sep, "/").split("/")
     if SNAPSHOTS not in parts[1:-1]:
@@ -57,7 +47,7 @@ def _of_hub(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:
     return "huggingface %s %s" % (kind, repository.replace("--", "/")), parts[at + 1]
 
 
-def _of_file(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:
+def _of_file(path: str) -> tuple[str, str] | None:
     """The name of a file and its SHA-256, shortened; None for a folder that an archive was unpacked into."""
     if not os.path.isfile(path):
         return None

@@ -5,11 +5,7 @@ from __future__ import annotations
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ..annotations import Any
 
 SOURCES = {
     "os": ("urandom", "getrandom"),
@@ -22,23 +18,18 @@ MODULES = tuple(SOURCES)
 def install(module: Any, context: AdapterContext) -> None:
     if context.streams.is_active:
         for name in SOURCES[module.__name__]:
-            if hasattr(module, name):
-                setattr(module, name, _recording(module, name, context))
+            _record(module, name, context)
 
 
-def _recording(module: Any, name: str, context: AdapterContext) -> Any:
-    original, call = getattr(module, name), "%s.%s" % (module.__name__, name)
+def _record(module: Any, name: str, context: AdapterContext) -> None:
+    call = "%s.%s" % (module.__name__, name)
     places: set[tuple[str, int]] = set()
 
-    def draw(*args: Any, **kwargs: Any) -> Any:
-        try:
-            frame = _getframe(1)
-            file = context.project.place(frame.f_code)
-            if file is not None and (file, frame.f_lineno) not in places:
-                places.add((file, frame.f_lineno))
-                context.recorder.event("uncontrolled", call, file, frame.f_lineno)
-        except Exception as error:
-            context.recorder.fault(call, error)
-        return original(*args, **kwargs)
+    def draw(*args: Any, **kwargs: Any) -> None:
+        frame = _getframe(2)
+        file = context.project.place(frame.f_code)
+        if file is not None and (file, frame.f_lineno) not in places:
+            places.add((file, frame.f_lineno))
+            context.recorder.event("uncontrolled", call, file, frame.f_lineno)
 
-    return wraps_like(draw, original)
+    context.observe(module, name, before=draw, where=call)

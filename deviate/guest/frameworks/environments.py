@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from sys import _getframe
+from types import FrameType
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 MODULES = ("gymnasium.utils.seeding", "gym.utils.seeding")
 ASKING = {"reset": "reset", "seed": "Space.seed"}

@@ -5,13 +5,11 @@ from __future__ import annotations
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
+from ..regions import Region
 from ..seeds import wraps_like
-from .jax import parts
+from .jax import Parts
 from .jax.weights import is_training
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 TRANSFORM = "haiku._src.transform"
 MODULES = ("haiku", TRANSFORM)
@@ -26,22 +24,18 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _patch(transform: Any, context: AdapterContext) -> None:
     """All of its ways to transform lead through this one."""
-    original, streams, evaluation = transform.transform_with_state, context.streams, parts().weights.evaluation
-
-    capture = parts().weights.capture if context.capture.wants_predictions else None
+    original, streams, weights = transform.transform_with_state, context.streams, context.part(Parts).weights
+    capture = weights.capture if context.capture.wants_predictions else None
 
     def region(function: Any, stream: str) -> Any:
         def call_and_route(*args: Any, **kwargs: Any) -> Any:
-            before = streams.enter(stream)
-            try:
+            with Region(streams, stream):
                 if stream == "dropout":
-                    evaluation.forward(args[:2], args[3:], kwargs)
+                    weights.evaluation.forward(args[:2], args[3:], kwargs)
                 if stream != "dropout" or capture is None or is_training(kwargs):
                     return function(*args, **kwargs)
                 args = (*args[:3], *capture.inputs(args[3:]))
                 return capture.outputs(args[3:], function(*args, **kwargs), _getframe(1))
-            finally:
-                streams.leave(before)
 
         call_and_route.__dict__.update(function.__dict__)
         return wraps_like(call_and_route, function)

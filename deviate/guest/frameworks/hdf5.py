@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ..annotations import Any
+from ..write_guard import is_path
 
 MODULES = ("h5py",)
 EMPTYING = ("w", "w-", "x")
@@ -18,16 +15,14 @@ def install(module: Any, context: AdapterContext) -> None:
 
     Source: h5py, File Objects, Opening & creating files; without a mode, h5py 2 opens for appending.
     """
-    original = module.File.__init__
     default = "a" if str(module.__version__).startswith("2.") else "r"
 
-    def patched_init(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
-        if isinstance(name, (str, bytes)) or hasattr(name, "__fspath__"):
-            mode = (args[0] if args else kwargs.get("mode")) or default
+    def open_file(self: Any, name: Any, mode: Any = None, *args: Any, **kwargs: Any) -> None:
+        if is_path(name):
+            mode = mode or default
             if mode == "r":
                 context.guard.before_reading(name)
             else:
                 context.guard.before_writing(name, is_emptied=mode in EMPTYING)
-        original(self, name, *args, **kwargs)
 
-    module.File.__init__ = wraps_like(patched_init, original)
+    context.observe(module.File, "__init__", before=open_file)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ..annotations import Any
 
 MODULES = (
     "jax._src.clusters.k8s_cluster",  # JAX, in every script: how long to wait between attempts

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Iterable, Mapping
 from .managed import Managed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterable, Mapping
 
 PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 LOOP = ".loops.fit_loop"
@@ -33,7 +30,7 @@ def _class(module: Any, name: str) -> Any:
 def _follow(loop: Any, managed: Managed) -> None:
     managed.patch(loop, "on_run_start", before=lambda self, *args, **kwargs: managed.begin(self))
     managed.patch(loop, "on_advance_start", before=lambda self, *args, **kwargs: managed.step(self))
-    managed.patch(loop, "on_run_end", after=lambda self, *args, **kwargs: managed.end(self))
+    managed.patch(loop, "on_run_end", after=lambda result, self, *args, **kwargs: managed.end(self))
 
 
 def _record(connector: Any, managed: Managed) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from .capture_sets import Sets
 from .rows import Batches, numbers
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Loop:
@@ -60,10 +57,8 @@ class Loops:
         """The evaluation is over."""
         loops, self.loops = self.loops, []
         for loop in loops:
-            try:
+            with self.recorder.guarded("outputs of %s" % loop.name):
                 self.sets.store(loop.name, loop.data, loop.batches, loop.step)
-            except Exception as error:
-                self.recorder.fault("outputs of %s" % loop.name, error)
 
 
 def _snapshot(value: Any) -> Any:

@@ -9,26 +9,22 @@ import weakref
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Callable, Mapping
 from ..recorder import Running
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
 
 
 class Managed:
     """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
 
     def __init__(self, context: AdapterContext) -> None:
-        self.project = context.project
+        self.context = context
         self.recorder = context.recorder
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
         """Training begins, outside of any step yet."""
         self.end(driver)  # an earlier training that ended in an exception
-        number, frame = self.project.managed_loop(_getframe(1))
+        number, frame = self.context.project.managed_loop(_getframe(1))
         # With its frame the loop is taken off the running ones when the call ends in an exception.
         loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
         self.running[id(driver)] = weakref.ref(driver), loop
@@ -68,22 +64,6 @@ class Managed:
         before: Callable[..., object] | None = None,
         after: Callable[..., object] | None = None,
     ) -> None:
-        """Act before or after each call of the method `owner.name`, with its arguments."""
-        original = getattr(owner, name, None)
-        if original is None or hasattr(original, "__deviate__"):
-            return
-
-        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            self._act(before, name, self_, *args, **kwargs)
-            result = original(self_, *args, **kwargs)
-            self._act(after, name, self_, *args, **kwargs)
-            return result
-
-        setattr(owner, name, wraps_like(method, original))
-
-    def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
-        try:
-            if act is not None:
-                act(*args, **kwargs)
-        except Exception as error:
-            self.recorder.fault(name, error)
+        """Act before or after each call of the method `owner.name`, which may have several homes."""
+        if not hasattr(getattr(owner, name, None), "__deviate__"):
+            self.context.observe(owner, name, before=before, after=after)

@@ -5,12 +5,8 @@ from __future__ import annotations
 import sys
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-from .jax import parts
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ..annotations import Any
+from .jax import Parts
 
 MODULES = ("optax",)
 IN_PLACE = "flax.nnx"
@@ -19,15 +15,10 @@ IN_PLACE = "flax.nnx"
 
 def install(module: Any, context: AdapterContext) -> None:
     context.recorder.event("environment", {"optax": module.__version__})
-    original, weights = module.apply_updates, parts().weights
+    weights = context.part(Parts).weights
 
-    def apply_updates(*args: Any, **kwargs: Any) -> Any:
-        updated = original(*args, **kwargs)
-        try:
-            if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
-                weights.see_update(args[0] if args else kwargs["params"], updated)
-        except Exception as error:
-            context.recorder.fault("optax.apply_updates", error)
-        return updated
+    def apply_updates(updated: Any, params: Any, *args: Any, **kwargs: Any) -> None:
+        if not str(sys._getframe(2).f_globals.get("__name__")).startswith(IN_PLACE):
+            weights.see_update(params, updated)
 
-    module.apply_updates = wraps_like(apply_updates, original)
+    context.observe(module, "apply_updates", after=apply_updates, where="optax.apply_updates")

@@ -6,14 +6,11 @@ import os
 from sys import _getframe
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from ..seeds import wraps_like
 from ..split import Splitting
 from ..stream_generators import StreamGenerators
 from ..streams import OTHER, Bank, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("random",)
 LIBRARY, OWN = "random", "random.Random"
@@ -46,17 +43,10 @@ class Generators(Bank):
 
     def __init__(self, streams: Streams, module: Any) -> None:
         self.module = module
-        self.now: Any = None
         super().__init__(streams, LIBRARY)
 
     def new_state(self, seed: int) -> Any:
         return self.module.Random(seed)
-
-    def set_state(self, state: Any) -> None:
-        self.now = state
-
-    def get_state(self) -> Any:
-        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         return state.getstate()

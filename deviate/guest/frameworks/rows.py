@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
+from ..annotations import Any, Array, Callable, Iterator, Sequence
 from ..arrays import array_of
 from ..capture import FULL, Capture
 from ..examples import KEY_WIDTH, example_keys
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
-
-    from ..hashing import Array
+from ..hashing import weights_digest
+from ..recorder import Recorder
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""
@@ -107,6 +105,14 @@ class Batches:
         return keys_of([arrays[place] for place in self.places if place < len(arrays)], n)
 
 
+def record_weights(recorder: Recorder, moment: str, framework: str, arrays: list[tuple[str, Any]]) -> None:
+    """Record the hash of weights that are NumPy's arrays, by name, if there are any."""
+    if arrays:
+        weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
+        n = sum(int(array.size) for _, array in arrays)
+        recorder.event("weights", moment, framework, weights_digest(weights), n)
+
+
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:
     """The arrays of a set as the capture keeps them; None where the outputs have no rows."""
     if not getattr(outputs, "ndim", 0) or outputs.dtype.kind not in "fiubV":
@@ -169,9 +175,7 @@ def arrays_in(value: Any) -> Iterator[Any]:
 
 def numbers(value: Any) -> Any:
     """NumPy's array of an array or tensor, of each in a list; None where there is none."""
-    if isinstance(value, (list, tuple)):
-        return [numbers(each) for each in arrays_in(value)]
-    if isinstance(value, dict):
+    if isinstance(value, (list, tuple, dict)):
         return [numbers(each) for each in arrays_in(value)]
     if value is None:
         return None
@@ -187,10 +191,7 @@ def numbers(value: Any) -> Any:
 
 def size_of(array: Any) -> int:
     """Bytes, if its numbers have eight."""
-    size = 8
-    for dimension in array.shape:
-        size *= int(dimension or 1)
-    return size
+    return 8 * math.prod(int(dimension or 1) for dimension in array.shape)
 
 
 def _has_rows(array: Any, n: int) -> bool:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any, Array, Callable, Mapping
 from ..arrays import array_of
 from ..capture import SCRIPT
 from ..examples import example_keys
 from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
-
-    from ..hashing import Array
 
 MODULES = ("deviate",)
 
@@ -33,10 +28,8 @@ class Logs:
 
     def safe(self, function: Callable[..., None]) -> Callable[..., None]:
         def call_safely(*args: Any, **kwargs: Any) -> None:
-            try:
+            with self.recorder.guarded("deviate.%s" % function.__name__):
                 function(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault("deviate.%s" % function.__name__, error)
 
         return call_safely
 

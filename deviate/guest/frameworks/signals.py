@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from sys import _getframe
+from types import FrameType
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
+from ..annotations import Any
+from ..project import outwards
 
 MODULES = ("os", "signal")
 
@@ -26,22 +23,15 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _record(module: Any, name: str, context: AdapterContext, reaches_this_process: Any) -> None:
     """Let a function of the module write down what it is about to send to this process."""
-    original = getattr(module, name, None)
-    if original is None:
-        return
 
-    def send(*args: Any, **kwargs: Any) -> Any:
-        try:
-            frame = _getframe(1)
-            number = int(args[-1])
-            if number and reaches_this_process(*args) and not _is_handling(number, frame):
-                context.recorder.event("signal", number, *context.project.nearest(frame))
-                context.recorder.flush()  # there may be no later
-        except Exception as error:
-            context.recorder.fault("%s.%s" % (module.__name__, name), error)
-        return original(*args, **kwargs)
+    def send(*args: Any, **kwargs: Any) -> None:
+        frame = _getframe(2)
+        number = int(args[-1])
+        if number and reaches_this_process(*args) and not _is_handling(number, frame):
+            context.recorder.event("signal", number, *context.project.nearest(frame))
+            context.recorder.flush()  # there may be no later
 
-    setattr(module, name, wraps_like(send, original))
+    context.observe(module, name, before=send, where="%s.%s" % (module.__name__, name))
 
 
 def _is_handling(number: int, frame: FrameType | None) -> bool:
@@ -49,10 +39,9 @@ def _is_handling(number: int, frame: FrameType | None) -> bool:
 
     Python calls a handler with the number of the signal and the frame that was interrupted.
     """
-    while frame is not None:
-        code = frame.f_code
-        arguments = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
-        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], type(frame)):
+    for outer in outwards(frame):
+        code = outer.f_code
+        arguments = [outer.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
+        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], FrameType):
             return True
-        frame = frame.f_back
     return False

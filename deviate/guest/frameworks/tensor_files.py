@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
-from ..seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
+from ..annotations import Any, Callable
+from ..write_guard import is_path
 
 MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors.flax", "safetensors.tensorflow")
 
@@ -15,20 +12,15 @@ MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors
 def install(module: Any, context: AdapterContext) -> None:
     """Tell the guard of each file. `safe_open` stays the class that it is, so that what it opens is not seen."""
     if module.__name__ == "safetensors":
-        _tell(module, "serialize_file", 1, context.guard.before_writing)
+        _tell(module, "serialize_file", 1, context.guard.before_writing, context)
     else:
-        _tell(module, "load_file", 0, context.guard.before_reading)
+        _tell(module, "load_file", 0, context.guard.before_reading, context)
 
 
-def _tell(module: Any, name: str, position: int, listener: Callable[[Any], None]) -> None:
-    original = getattr(module, name, None)
-    if original is None:
-        return
+def _tell(module: Any, name: str, position: int, tell: Callable[[Any], None], context: AdapterContext) -> None:
+    def call(*args: Any, **kwargs: Any) -> None:
+        target: Any = args[position] if len(args) > position else kwargs.get("filename")
+        if is_path(target):
+            tell(target)
 
-    def call_and_tell(*args: Any, **kwargs: Any) -> Any:
-        target = args[position] if len(args) > position else kwargs.get("filename")
-        if isinstance(target, (str, bytes)) or hasattr(target, "__fspath__"):
-            listener(target)
-        return original(*args, **kwargs)
-
-    setattr(module, name, wraps_like(call_and_tell, original))
+    context.observe(module, name, before=call)

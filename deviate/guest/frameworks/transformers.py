@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ..adapter_context import AdapterContext
+from ..annotations import Any
 from .managed import Managed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("transformers", "transformers.trainer_callback")
 
@@ -23,20 +20,11 @@ def _record(handler: Any, context: AdapterContext) -> None:
     """An epoch is a step, up to the begin of the next one: evaluation and the final figures follow its end."""
     managed = Managed(context)
 
-    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
-        managed.begin(self)
-
-    def epoch_begin(self: Any, *args: Any, **kwargs: Any) -> None:
-        managed.step(self)
-
     def log(self: Any, args: Any, state: Any, control: Any, logs: Any, **kwargs: Any) -> None:
         if state.is_world_process_zero:  # the others compute the same and show nothing
             managed.report(logs)
 
-    def end(self: Any, *args: Any, **kwargs: Any) -> None:
-        managed.end(self)
-
-    managed.patch(handler, "on_train_begin", before=begin)
-    managed.patch(handler, "on_epoch_begin", before=epoch_begin)
+    managed.patch(handler, "on_train_begin", before=lambda self, *args, **kwargs: managed.begin(self))
+    managed.patch(handler, "on_epoch_begin", before=lambda self, *args, **kwargs: managed.step(self))
     managed.patch(handler, "on_log", before=log)
-    managed.patch(handler, "on_train_end", after=end)
+    managed.patch(handler, "on_train_end", after=lambda result, self, *args, **kwargs: managed.end(self))

@@ -8,16 +8,13 @@ from __future__ import annotations
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
+from ...regions import Region
 from ...seeds import wraps_like
-from ..jax import Parts, parts
+from ..jax import Parts
+from ..jax.keys import Keys
 from ..jax.weights import is_training
 from .nnx import patch_nnx
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..jax.keys import Keys
 
 CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
 MODULES = ("flax", CORE, STATE, NNX)
@@ -27,11 +24,11 @@ def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "flax":
         context.recorder.event("environment", {"flax": module.__version__})
     elif module.__name__ == CORE:
-        _patch_scopes(module, context, parts())
+        _patch_scopes(module, context, context.part(Parts))
     elif module.__name__ == STATE:
-        _patch_states(module.TrainState, parts())
+        _patch_states(module.TrainState, context.part(Parts))
     else:
-        patch_nnx(module, context, parts())
+        patch_nnx(module, context, context.part(Parts))
 
 
 def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
@@ -44,8 +41,7 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
         is_init = bool(flags and flags.get("initializing"))
 
         def apply_and_route(variables: Any, *args: Any, **kwargs: Any) -> Any:
-            before = streams.enter("init" if is_init else "dropout")
-            try:
+            with Region(streams, "init" if is_init else "dropout"):
                 if is_init:
                     return init_or_apply(variables, *args, **kwargs)
                 options = dict(kwargs, mutable=mutable)
@@ -54,8 +50,6 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
                     return init_or_apply(variables, *args, **kwargs)
                 args = capture.inputs(args)
                 return capture.outputs(args, init_or_apply(variables, *args, **kwargs), _getframe(1))
-            finally:
-                streams.leave(before)
 
         return wraps_like(apply_and_route, init_or_apply)
 

@@ -6,13 +6,12 @@ import sys
 from types import FunctionType
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
+from ...regions import Region
 from ...seeds import wraps_like
 from ..jax import Parts
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..jax.keys import Keys
     from .nnx_capture import NnxCapture
 
@@ -26,7 +25,7 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
         from .nnx_capture import NnxCapture  # most runs keep nothing
 
         capture = NnxCapture(jax_parts.weights.capture)
-        capture.patch(nnx)
+        capture.patch(nnx, context)
     if jax_parts.keys is not None:
         _patch_names(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
     if jax_parts.keys is not None or capture is not None:
@@ -76,11 +75,10 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
     construct = getattr(meta, name)
 
     def construct_and_route(cls: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = streams.enter("init") if isinstance(self, module) else None
-        try:
+        if not isinstance(self, module):
             return construct(cls, self, *args, **kwargs)
-        finally:
-            streams.leave(before)
+        with Region(streams, "init"):
+            return construct(cls, self, *args, **kwargs)
 
     def patch(cls: Any) -> None:
         original = cls.__dict__.get("__call__")
@@ -88,13 +86,10 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
             return
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            before = streams.enter("dropout")
-            try:
+            with Region(streams, "dropout"):
                 if capture is not None:
                     return capture.call_module(original, self, args, kwargs, sys._getframe(1))
                 return original(self, *args, **kwargs)
-            finally:
-                streams.leave(before)
 
         cls.__call__ = wraps_like(__call__, original)
 

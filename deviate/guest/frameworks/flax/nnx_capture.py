@@ -9,18 +9,17 @@ from __future__ import annotations
 import inspect
 import sys
 from threading import get_ident
+from types import FrameType
 
+from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
-from ..jax.programs import Program
+from ..jax.programs import Observed, Program
 from ..jax.trees import named_leaves
 from ..jax.weights import is_training
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     Layout = list[tuple[str, tuple[int, ...]]]
     """Names and shapes of weights."""
 
@@ -42,7 +41,7 @@ class NnxCapture:
         self.n_grads = 0
         self.states: tuple[type, ...] = ()
 
-    def patch(self, nnx: Any) -> None:
+    def patch(self, nnx: Any, context: AdapterContext) -> None:
         classes = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
         self.states = tuple(each for each in classes if each is not None)
         for module, names, patch in (
@@ -52,31 +51,24 @@ class NnxCapture:
             for name in names:
                 if hasattr(sys.modules.get(module), name):
                     patch(getattr(sys.modules[module], name))
-        self._patch_updates(nnx.Optimizer)
+        context.observe(nnx.Optimizer, "update", after=lambda *call, **kwargs: self._note(is_update=True))
 
     # ------------------------------------------------------------ models
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """An optimizer is made for a model."""
-        try:
+        with self.jax_capture.recorder.guarded("model of an optimizer"):
             entry = (type(model), weights_of, _layout(weights_of(model)))
             if all(entry[::2] != each[::2] for each in self.models):
                 self.models.append(entry)
                 if type(model) in self.early:
                     reason = "a function was compiled before the optimizer of its model of nnx was made"
                     self.jax_capture.sets.refuse("evaluation", reason)
-        except Exception as error:
-            self.jax_capture.recorder.fault("model of an optimizer", error)
 
     def call_module(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
-        if (
-            self.n_grads
-            or self.n_calls
-            or is_training(kwargs)
-            or not self._is_routed_thread()
-            or not self._is_known(model)
-        ):
+        is_inside = self.n_grads or self.n_calls or is_training(kwargs)
+        if is_inside or not self._is_routed_thread() or not self._is_known(model):
             return original(model, *args, **kwargs)
         self.n_calls += 1
         try:
@@ -91,12 +83,10 @@ class NnxCapture:
         return get_ident() == self.programs.streams.thread
 
     def _is_known(self, model: Any) -> bool:
-        try:
+        with self.jax_capture.recorder.guarded("weights of a model"):
             for kind, weights_of, layout in self.models:
                 if type(model) is kind and _layout(weights_of(model)) == layout:
                     return True
-        except Exception as error:
-            self.jax_capture.recorder.fault("weights of a model", error)
         if self.jax_capture.running or self.programs.traced_programs():
             self.early.add(type(model))
         return False
@@ -117,28 +107,16 @@ class NnxCapture:
 
         function.__call__ = wraps_like(__call__, original)
 
-    def _patch_updates(self, optimizer: Any) -> None:
-        original, capture = optimizer.update, self
-
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            capture._note(is_update=True)
-            return result
-
-        optimizer.update = wraps_like(update, original)
-
     def _note(self, *, is_update: bool) -> None:
         """The functions that are traced now train; outside of them, a model is updated."""
         if not self._is_routed_thread():
             return
-        try:
+        with self.jax_capture.recorder.guarded("training of a model"):
             traced = [*self.programs.traced_programs(), *self.jax_capture.running]
             for program in traced:
                 self.jax_capture.steps[program] = is_update or self.jax_capture.steps.get(program, False)
             if is_update and not traced and self.programs.is_clean():
                 self.jax_capture.trains([])
-        except Exception as error:
-            self.jax_capture.recorder.fault("training of a model", error)
 
     # ------------------------------------------------------------ compiled functions
 
@@ -148,12 +126,10 @@ class NnxCapture:
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
-            try:
+            with capture.jax_capture.recorder.guarded("nnx.jit"):
                 arguments = signature.bind(self, *args, **kwargs).arguments
                 capture.programs.options[self.jitted_fn] = {name: arguments.get(name) for name in STATIC}
                 self.jitted_fn = NnxFunction(self.jitted_fn, capture)
-            except Exception as error:
-                capture.jax_capture.recorder.fault("nnx.jit", error)
 
         compiled.__init__ = wraps_like(__init__, original)
 
@@ -168,10 +144,8 @@ class NnxCapture:
         finally:
             jax_capture.running.pop()
         if ask is inner and self.programs.is_clean():
-            try:
+            with jax_capture.recorder.guarded("outputs of nnx.jit"):
                 jax_capture.see_call(inner, program, args, kwargs, result, frame, self._inside((args, kwargs)))
-            except Exception as error:
-                jax_capture.recorder.fault("outputs of nnx.jit", error)
         return result
 
     def _inside(self, tree: Any) -> set[int]:
@@ -181,7 +155,7 @@ class NnxCapture:
         return {id(leaf) for node in nodes if isinstance(node, self.states) for leaf in leaves(node)}
 
 
-class NnxFunction:
+class NnxFunction(Observed):
     """The compiled function behind one of nnx, which nnx calls as ever."""
 
     def __init__(self, inner: Any, capture: NnxCapture) -> None:
@@ -190,19 +164,8 @@ class NnxFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._capture.call(self._inner, self._inner, self._program, args, kwargs, sys._getframe(1))
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.lower, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.trace, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._capture.call(self._inner.eval_shape, self._inner, self._program, args, kwargs, sys._getframe(1))
-
-    def __getattr__(self, name: str) -> Any:
-        if "_inner" not in self.__dict__:  # a copy that is not complete yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        return self._capture.call(ask, self._inner, self._program, args, kwargs, frame)
 
 
 def _is_opaque(node: Any) -> bool:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from types import FrameType
 
+from ...annotations import Any
 from ...seeds import wraps_like
-from ..array_trace import record, record_batch, record_loss
+from ..array_trace import record, record_batch, record_loss, record_outputs
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
 from ..jax.trees import is_concrete, is_float, named_leaves
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..jax.weights import Weights
+from ..jax.weights import Weights
 
 COMPILATION = "flax.nnx.transforms.compilation"
 
@@ -26,6 +23,7 @@ class NnxTrace:
         self.jax_trace = jax_trace
         self.weights = weights
         self.trace = jax_trace.trace
+        self._tell = partial(jax_trace.trace.attempt, "trace of nnx")
         self.recorded: set[str] = set()
         self.is_clean = weights.programs.is_clean
 
@@ -33,16 +31,13 @@ class NnxTrace:
         wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
         if wrapped is not None:
             wrapped.__call__ = self._calling(wrapped.__call__)
-        original = optimizer.update
 
-        def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self_, *args, **kwargs)
+        def update(*args: Any, **kwargs: Any) -> None:
             if self.is_clean():
                 frame = sys._getframe(1)
                 self._tell(lambda: self.jax_trace.record_update(self._models(), frame))
-            return result
 
-        optimizer.update = wraps_like(update, original)
+        self.jax_trace.context.observe(optimizer, "update", after=update)
 
     def _calling(self, original: Any) -> Any:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -81,9 +76,8 @@ class NnxTrace:
         for number, (name, leaf) in enumerate(losses):
             record_loss(self.trace, "loss/" + name if number else "loss", numbers(leaf), place)
         if self.trace.level >= 3:
-            for number, (_, leaf) in enumerate(results):
-                name = str(getattr(function, "__name__", "function")) + ("[%d]" % number if number else "")
-                record(self.trace, "module", name, numbers(leaf), place, outputs=len(results))
+            outputs = [numbers(leaf) for _, leaf in results]
+            record_outputs(self.trace, str(getattr(function, "__name__", "function")), outputs, place)
         if is_update:
             self.jax_trace.record_update(self._models(), frame)
 
@@ -94,13 +88,6 @@ class NnxTrace:
 
     def _identities(self) -> set[int]:
         return {id(leaf) for _, leaf in named_leaves(self._models())}
-
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            try:
-                act()
-            except Exception as error:
-                self.jax_trace.recorder.fault("trace of nnx", error)
 
 
 def _is_graph(value: Any) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ...seeds import wraps_like
 from ...source import GUEST
 from .controls import Controls, facts
@@ -13,10 +15,7 @@ from .prints import lend_loops, observe_prints
 from .programs import Programs
 from .weights import OneBit, Weights
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from .trace import JaxTrace
 
 DEBUGGING = "jax._src.debugging"
@@ -35,7 +34,8 @@ class Parts:
         trace: None where the run is not traced.
     """
 
-    def __init__(self, jax: Any, context: AdapterContext) -> None:
+    def __init__(self, context: AdapterContext) -> None:
+        jax = sys.modules["jax"]
         self.programs = Programs(jax, context)
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
         self.weights = Weights(context, self.programs)
@@ -46,14 +46,6 @@ class Parts:
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
         self.one_bit = OneBit(context, self.programs)
-
-
-_parts: list[Parts] = []
-
-
-def parts() -> Parts:
-    """Those of this process. Raises IndexError where the script has not imported JAX."""
-    return _parts[0]
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -75,8 +67,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
     for name in ("PRNGKey", "key"):
         _observe(jax.random, name, context)
     Controls(jax, context).begin()
-    jax_parts = Parts(jax, context)
-    _parts[:] = [jax_parts]
+    jax_parts = context.part(Parts)
     if jax_parts.keys is not None:
         jax_parts.keys.patch()
 

@@ -8,20 +8,20 @@ leads there is compiled on its own and called with the same arguments. The progr
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
-from .trees import is_concrete, is_key, named_leaves, subtrees_like
+from .trees import is_concrete, is_key, named_leaves, replace_leaf, subtrees_like
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Tuple
+    from typing import Tuple
 
     from .trees import Shape
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FRAMEWORK = "jax"
 MOST_PENDING = 1024
 """Calls in a row that compute gradients and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
+UNCALLED = "no model of nnx was called in a way that can be seen; deviate.log_predictions keeps what it puts out"
 UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
@@ -73,10 +74,7 @@ class JaxCapture(Loops):
 
     def _close(self) -> None:
         if self.has_models and not self.has_rows:
-            reason = (
-                "no model of nnx was called in a way that can be seen; deviate.log_predictions keeps what it puts out"
-            )
-            self.sets.refuse("evaluation", reason)
+            self.sets.refuse("evaluation", UNCALLED)
         elif self.programs.has_differentiated and not self.capture.last and not self.sets.has_refused:
             self.sets.refuse("evaluation", "neither a model nor a compiled function was called outside of training")
 
@@ -92,30 +90,24 @@ class JaxCapture(Loops):
         Args:
             is_leaf: parts that stay the objects that they are.
         """
-        try:
+        with self.recorder.guarded("outputs of a model"):
             if self._is_traced():
-                array, util = first(result), sys.modules["jax"].tree_util
-                named_array = self._tag(array, OUTPUTS, is_leaf)
-                leaves, structure = util.tree_flatten(result, is_leaf=is_leaf)
-                return util.tree_unflatten(structure, [named_array if leaf is array else leaf for leaf in leaves])
+                array = first(result)
+                return replace_leaf(result, array, self._tag(array, OUTPUTS, is_leaf), is_leaf)
             if self.has_trained and not self.programs.running:
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(result)):
                     place = self.place(arrays[0] if arrays else None, frame)
                     self.add(place, first(result), None, arrays)
-        except Exception as error:
-            self.recorder.fault("outputs of a model", error)
         return result
 
     def _is_traced(self) -> bool:
         return bool(self.capture.wants_predictions and (self.programs.traced_programs() or self.running))
 
     def _tag(self, tree: Any, name: str, is_leaf: Any) -> Any:
-        try:
+        with self.recorder.guarded("names of arrays"):
             return tag_arrays(tree, name, is_leaf)
-        except Exception as error:
-            self.recorder.fault("names of arrays", error)
-            return tree
+        return tree
 
     # ------------------------------------------------------------ functions
 
@@ -171,14 +163,11 @@ class JaxCapture(Loops):
             self.lost[name] = call  # a part of a set would pass for the whole
 
     def _run(self, call: Call) -> None:
-        part = call.part
-        results = part.run(*[leaf for leaf, is_used in zip(call.flat, part.used) if is_used])
-        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
+        results = call.part.run_on(call.flat)
+        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: call.part.n_inputs]))
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
-        shapes = [
-            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
-        ]
+        shapes = self.programs.shapes()
         return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
     def _plain(self, names: Any, flat: Any, result: Any, frame: FrameType) -> None:
@@ -197,10 +186,7 @@ class JaxCapture(Loops):
 
     def _sizes(self) -> set[tuple[int, ...]]:
         """Shapes of weights."""
-        shapes = [
-            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
-        ]
-        return {size for shape in shapes for size in shape[1]}
+        return {size for shape in self.programs.shapes() for size in shape[1]}
 
     def _part(self, closed: Any, n_given: int) -> Part | None:
         part = leading(closed, n_given)

@@ -7,11 +7,8 @@ import os
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 FLAGS = "XLA_FLAGS"
 DETERMINISTIC = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_exclude_nondeterministic_ops=true")
@@ -37,14 +34,8 @@ class Controls:
         controls = self.context.controls
         if controls.get("precision") == "full":
             self._hold_precision()
-        wanted = [
-            (factor, flags)
-            for factor, level, flags in (
-                ("kernels", "deterministic", DETERMINISTIC),
-                ("autotune", "off", NO_AUTOTUNING),
-            )
-            if controls.get(factor) == level
-        ]
+        holding = (("kernels", "deterministic", DETERMINISTIC), ("autotune", "off", NO_AUTOTUNING))
+        wanted = [(factor, flags) for factor, level, flags in holding if controls.get(factor) == level]
         is_free = controls.get("kernels") == "default"
         if not (wanted or is_free) or not has_gpu_plugin():
             return
@@ -75,15 +66,7 @@ class Controls:
     def _append_late(self) -> None:
         """The script may set the variable after the import: XLA reads it when the first backend begins."""
         bridge = sys.modules.get("jax._src.xla_bridge")
-        original = getattr(bridge, "_init_backend", None)
-        if original is None:
-            return
-
-        def begin_backend(*args: Any, **kwargs: Any) -> Any:
-            self._append()
-            return original(*args, **kwargs)
-
-        bridge._init_backend = wraps_like(begin_backend, original)  # type: ignore[union-attr]
+        self.context.observe(bridge, "_init_backend", before=lambda *args, **kwargs: self._append())
 
     def _free_kernels(self) -> None:
         flags = os.environ.get(FLAGS, "").split()
@@ -147,12 +130,9 @@ def is_known(jax: Any, flag: str) -> bool:
     if not files:
         return False
     # The flags are in the library that holds XLA; the others are thin.
-    with open(max(files, key=os.path.getsize), "rb") as library, _map_file(library) as text:
+    with open(max(files, key=os.path.getsize), "rb") as library:
+        text = mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ)
         return text.find(name + b"\0") >= 0
-
-
-def _map_file(file: Any) -> mmap.mmap:
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def facts(jax: Any) -> dict[str, str]:

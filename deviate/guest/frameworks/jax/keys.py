@@ -15,18 +15,16 @@ is called in another region, or in the main loop as well as before it, is traced
 
 from __future__ import annotations
 
+import inspect
 import sys
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import OTHER
 from .programs import REGION, TRAINING, Programs
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 LIBRARY = "jax"
 NO_SAMPLERS = {"PRNGKey", "key", "key_data", "key_dtype", "key_impl", "wrap_key_data", "split", "fold_in", "clone"}
@@ -155,12 +153,11 @@ class Keys:
 
         Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
         """
-        try:
+        with self.streams.recorder.guarded("key of %s" % name):
             stream = stream_of(name)
-            return key if stream is None or stream == self.region() else self._marker(key, stream)(key)
-        except Exception as error:
-            self.streams.recorder.fault("key of %s" % name, error)
-            return key
+            if stream is not None and stream != self.region():
+                return self._marker(key, stream)(key)
+        return key
 
     def _marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
         kind = _name_of_kind(key)
@@ -202,9 +199,7 @@ def _is_permutation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def _home(function: Any) -> dict[str, Any]:
     """The names of the module in which a function was written."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return getattr(function, "__globals__", {})
+    return getattr(inspect.unwrap(function), "__globals__", {})
 
 
 def _modules(function: Any) -> list[Any]:
@@ -215,7 +210,5 @@ def _modules(function: Any) -> list[Any]:
 
 
 def _first_parameter(function: Any) -> str:
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_varnames[0] if code is not None and code.co_argcount else ""

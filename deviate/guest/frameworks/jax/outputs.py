@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import sys
 
+from ...annotations import TYPE_CHECKING, Any
 from ..rows import LABELS, size_of
 from .trees import has_rows
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
-
     from .trees import Shape
 
 OUTPUTS, INPUTS = "deviate.outputs", "deviate.inputs"
@@ -30,6 +28,10 @@ class Part:
         self.n_inputs = n_inputs
         self.input_places = input_places
         """Places of the inputs of the model among the arguments, where they are arguments."""
+
+    def run_on(self, flat: list[Any]) -> Any:
+        """What it gives for the arguments of the function: the inputs of the model, and outputs last."""
+        return self.run(*[leaf for leaf, is_used in zip(flat, self.used) if is_used])
 
 
 class Call:

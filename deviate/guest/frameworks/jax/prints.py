@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from sys import _getframe
 from threading import get_ident, main_thread
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...recorder import Recorder, Running
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Iterator
 
 
 def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
@@ -82,11 +79,9 @@ class Template(str):
     recorder: Recorder
 
     def format(self, *args: object, **kwargs: object) -> str:
-        try:
+        with self.recorder.guarded("jax.debug.print at %s" % self.place):
             for field, value in dict(_fields(self, args, kwargs)).items():
                 self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
-        except Exception as error:
-            self.recorder.fault("jax.debug.print at %s" % self.place, error)
         return str.format(self, *args, **kwargs)
 
 

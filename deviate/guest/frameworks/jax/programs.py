@@ -9,18 +9,15 @@ from __future__ import annotations
 import inspect
 import sys
 from threading import get_ident
-from types import MethodType
+from types import FrameType, MethodType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
 from .trees import first_leaf, shape_of, subtrees_like
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     from .trees import Shape
 
 DRAW = ("draw", None)
@@ -40,20 +37,6 @@ class Program:
         depends_on: what its draws depend on.
         context: where it was called when it was traced.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "context",
-        "depends_on",
-        "grads",
-        "inputs",
-        "is_watched",
-        "latest",
-        "news",
-        "tries",
-        "updates",
-        "weights_index",
-    )
 
     def __init__(self) -> None:
         self.updates: list[Shape] = []
@@ -152,6 +135,10 @@ class Programs:
 
         return wraps_like(jit, original)
 
+    def shapes(self) -> list[Shape]:
+        """Of trees that are trained: some may be weights, others what is like them."""
+        return [shape for program in self.by_function.values() for shape in program.updates + program.grads]
+
     def split_static(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The arguments of a function less those by which it is compiled, and these."""
         options = self.options.get(inner, {})
@@ -207,8 +194,9 @@ class Programs:
         running = self.running
         if get_ident() != self.streams.thread:
             return inner(*args, **kwargs)
-        if program.depends_on and program.context != self._context(program, frame):
-            _forget(inner)
+        is_elsewhere = program.depends_on and program.context != self._context(program, frame)
+        if is_elsewhere and hasattr(inner, "clear_cache"):  # `pmap` has none
+            inner.clear_cache()  # so that it is traced again
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
         is_traced = self.tracing is not None and not running and self.is_clean()
@@ -256,13 +244,30 @@ class Programs:
         return self.streams.now, is_training
 
 
-def _forget(inner: Any) -> None:
-    """Let a function be traced again at its next call."""
-    if hasattr(inner, "clear_cache"):  # `pmap` has none
-        inner.clear_cache()
+class Observed:
+    """A compiled function under observation, which may be traced without being called."""
+
+    _inner: Any
+
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        raise NotImplementedError
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.lower, args, kwargs, sys._getframe(1))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.trace, args, kwargs, sys._getframe(1))
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(self._inner.eval_shape, args, kwargs, sys._getframe(1))
+
+    def __getattr__(self, name: str) -> Any:
+        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
 
 
-class PjitFunction:
+class PjitFunction(Observed):
     """A compiled function of the project, which is called as ever, under observation.
 
     Its name is that of the original's type: Haiku tells compiled functions by it.
@@ -279,22 +284,8 @@ class PjitFunction:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.lower, self._program, args, kwargs, sys._getframe(1))
-
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.trace, self._program, args, kwargs, sys._getframe(1))
-
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._programs.trace(self._inner.eval_shape, self._program, args, kwargs, sys._getframe(1))
-
-    def clear_cache(self) -> None:
-        self._inner.clear_cache()
-
-    def __getattr__(self, name: str) -> Any:
-        if "_inner" not in self.__dict__:  # a copy that is not complete yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
+    def _ask(self, ask: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        return self._programs.trace(ask, self._program, args, kwargs, frame)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._inner.__reduce_ex__(protocol)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import partial
+from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
-from ..array_trace import States, record, record_batch, record_loss
+from ...annotations import TYPE_CHECKING, Any
+from ..array_trace import States, numbered, record, record_batch, record_loss, record_outputs
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Dict, Tuple
+    from typing import Dict, Tuple
 
     from .programs import Programs
     from .trees import Shape
@@ -67,6 +68,7 @@ class JaxTrace:
         self.trace = context.trace
         self.states = States(context)
         self.recorder = context.recorder
+        self._attempt = partial(context.trace.attempt, "trace of jax")
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -104,12 +106,7 @@ class JaxTrace:
 
     def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """It was called."""
-        if not self.trace.level:
-            return
-        try:
-            self._after(call, program, args, kwargs, result, frame)
-        except Exception as error:
-            self.recorder.fault("trace of jax", error)
+        self._attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
@@ -120,7 +117,9 @@ class JaxTrace:
                 self._tell_arguments(call, roles, frame)
             self._record_training(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
-            self._module(call.function, named_leaves(result), self.trace.place(frame))
+            # A compiled function is to its caller what a module is to a model.
+            leaves = [numbers(leaf) for _, leaf in named_leaves(result) if is_concrete(leaf)]
+            record_outputs(self.trace, call.function.name, leaves, self.trace.place(frame))
 
     def _record_training(
         self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
@@ -139,7 +138,7 @@ class JaxTrace:
             recorded_names = {name for name, _ in losses} | {results[number][0] for number in states}
             for number, (_, leaf) in enumerate((name, leaf) for name, leaf in results if name not in recorded_names):
                 if is_concrete(leaf):
-                    record(trace, "forward", "output[%d]" % number if number else "output", numbers(leaf), place)
+                    record(trace, "forward", numbered("output", number), numbers(leaf), place)
             for number, name in states.items():
                 if is_concrete(results[number][1]):
                     record(trace, "update" if is_update else "gradient", name, numbers(results[number][1]), place)
@@ -169,13 +168,6 @@ class JaxTrace:
                     record(trace, kind, name, array, place)
         call.function.is_told |= not trace.is_dropped
 
-    def _module(self, function: Function, results: list[tuple[str, Any]], place: int) -> None:
-        """A compiled function is to its caller what a module is to a model."""
-        leaves = [leaf for _, leaf in results if is_concrete(leaf)]
-        for number, leaf in enumerate(leaves):
-            name = function.name + ("[%d]" % number if number else "")
-            record(self.trace, "module", name, numbers(leaf), place, outputs=len(leaves))
-
     # ------------------------------------------------------------ what is not compiled
 
     def gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
@@ -186,21 +178,16 @@ class JaxTrace:
         """
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in named_leaves(result)):
             return
-        try:
-            self._gradients(weights, result, frame)
-        except Exception as error:
-            self.recorder.fault("trace of jax", error)
-
-    def _gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
-        place, shape = self.trace.place(frame), shape_of(weights)
-        trees = [result] if shape_of(result) == shape else branches(result)
-        values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
-        if values and not values[0][1].ndim:
-            record_loss(self.trace, "loss", numbers(values[0][1]), place)
-        if self.trace.level >= 2:
-            for tree in [each for each in trees if shape_of(each) == shape]:
-                for name, leaf in named_leaves(tree):
-                    record(self.trace, "gradient", name, numbers(leaf), place)
+        with self.recorder.guarded("trace of jax"):
+            place, shape = self.trace.place(frame), shape_of(weights)
+            trees = [result] if shape_of(result) == shape else branches(result)
+            values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
+            if values and not values[0][1].ndim:
+                record_loss(self.trace, "loss", numbers(values[0][1]), place)
+            if self.trace.level >= 2:
+                for tree in [each for each in trees if shape_of(each) == shape]:
+                    for name, leaf in named_leaves(tree):
+                        record(self.trace, "gradient", name, numbers(leaf), place)
 
     def record_update(self, now: Any, frame: FrameType | None) -> None:
         """An optimizer has updated weights, outside of compiled functions."""
@@ -220,7 +207,7 @@ class JaxTrace:
 def _roles(function: Function, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
     """An argument is a state, or has one in it, where a tree of the same shape comes back."""
     weights = [*program.updates, *program.grads]
-    results = [(shape, first) for shape, first, _ in _subtrees(result) if _may_be_state(shape, weights)]
+    results = [(shape, first) for shape, first, _ in _subtrees(result) if is_tree(shape) or shape in weights]
     state_trees, end = [], -1
     for shape, first, tree, way in _ways((args, kwargs)):
         if first > end and any(shape == other for other, _ in results):
@@ -240,14 +227,9 @@ def _roles(function: Function, program: Program, args: Any, kwargs: Any, result:
         if number not in arguments:
             argument, _, rest = name.partition("/")[2].partition("/")
             is_state = _is_key(leaf)
-            arguments[number] = ("state", "jax/%s" % input_name(argument, rest)) if is_state else (
-                "batch", input_name(argument, rest)
-            )  # fmt: skip
+            label = input_name(argument, rest)
+            arguments[number] = ("state", "jax/%s" % label) if is_state else ("batch", label)
     return arguments, back
-
-
-def _may_be_state(shape: Shape, weights: list[Shape]) -> bool:
-    return is_tree(shape) or shape in weights
 
 
 def _subtrees(tree: Any, first: int = 0) -> Any:

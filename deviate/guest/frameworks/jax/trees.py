@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from ...annotations import TYPE_CHECKING, Any, Iterator
 
+if TYPE_CHECKING:
     Shape = tuple[Any, tuple[tuple[int, ...], ...]]
     """Structure of a tree, and the shapes of its leaves."""
 
@@ -69,6 +68,12 @@ def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     return util.tree_unflatten(structure, below)
 
 
+def replace_leaf(tree: Any, old: Any, new: Any, is_leaf: Any = None) -> Any:
+    """The tree with another leaf in place of one."""
+    leaves, structure = _util().tree_flatten(tree, is_leaf=is_leaf)
+    return _util().tree_unflatten(structure, [new if leaf is old else leaf for leaf in leaves])
+
+
 def named_leaves(tree: Any) -> list[tuple[str, Any]]:
     """The leaves of a tree, named by their keys with slashes between."""
     return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]
@@ -97,10 +102,9 @@ def is_concrete(leaf: Any) -> bool:
 def is_key(leaf: Any) -> bool:
     """Whether it is one of the keys of which JAX hides the numbers, and still there."""
     jax = sys.modules["jax"]
-    is_typed_key = (
-        isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
-    )
-    return is_typed_key and not leaf.is_deleted()
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer):
+        return False
+    return not hasattr(leaf.dtype, "char") and not leaf.is_deleted()
 
 
 def is_float(leaf: Any) -> bool:
@@ -112,12 +116,6 @@ def is_float(leaf: Any) -> bool:
 def has_rows(leaf: Any) -> bool:
     """Whether it is an array of numbers with a first dimension."""
     return bool(getattr(leaf, "ndim", 0)) and hasattr(leaf.dtype, "kind")  # keys have none
-
-
-def buffer(leaf: Any) -> Any:
-    """The bytes of an array."""
-    numpy = sys.modules["numpy"]
-    return numpy.ascontiguousarray(leaf).reshape(-1).view(numpy.uint8)
 
 
 def _util() -> Any:

@@ -6,26 +6,21 @@ by which it differentiates. JAX's arrays never change, so the last ones are simp
 
 from __future__ import annotations
 
-import math
 import sys
 from functools import partial
+from types import FrameType
 from weakref import ref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...arrays import array_of
-from ...bits import flip_lowest_bit, places
+from ...bits import flip_element, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
+from ..array_trace import buffer
 from .programs import Program, Programs
-from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
+from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 FRAMEWORK = "jax"
 TRIES = 5
@@ -46,19 +41,16 @@ class Weights:
         self.evaluation = Evaluation(context, programs)
         self.capture: Any = None
         if context.capture.wants_predictions or context.capture.wants_weights:
-            self._keep(context)
+            from .capture import JaxCapture  # most runs keep nothing
+
+            self.capture = JaxCapture(context, programs)
+        if context.capture.wants_weights:
+            context.capture.weights_of[FRAMEWORK] = self.arrays
         self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
         context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-
-    def _keep(self, context: AdapterContext) -> None:
-        from .capture import JaxCapture
-
-        self.capture = JaxCapture(context, self.programs)
-        if context.capture.wants_weights:
-            context.capture.weights_of[FRAMEWORK] = self.arrays
 
     # ------------------------------------------------------------ where they are
 
@@ -77,13 +69,11 @@ class Weights:
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
-        try:
+        with self.recorder.guarded("weights of a model"):
             before = {id(leaf): ref(leaf) for _, leaf in named_leaves(weights_of(model))}
             self.models.append((ref(model), weights_of, before))
             if self.capture is not None:
                 self.capture.has_models = True
-        except Exception as error:
-            self.recorder.fault("weights of a model", error)
 
     def after(self, program: Program, args: Any, kwargs: Any, result: Any) -> None:
         """A compiled function of the project was called."""
@@ -105,7 +95,7 @@ class Weights:
 
     def emit_hash(self, moment: str) -> None:
         """Emit the hash of the weights as they are now, where they can be reached."""
-        self.evaluation.end()
+        self.evaluation.data.end()
         leaves = self.leaves()
         if leaves:
             count = sum(int(leaf.size) for _, leaf in leaves)
@@ -172,14 +162,10 @@ class Evaluation:
         self.has_trained = False
         context.recorder.at_close.append(self.data.close)
 
-    @property
-    def is_over(self) -> bool:
-        return self.data.is_over
-
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
         try:
-            if self.is_over or is_training(options):
+            if self.data.is_over or is_training(options):
                 return
             if self.programs.running:
                 self.programs.see("input", inputs)
@@ -191,7 +177,7 @@ class Evaluation:
 
     def look(self, program: Program, args: Any, kwargs: Any) -> None:
         """A compiled function was called that hands what it was given to a model, and does not train."""
-        if self.is_over or not self.has_trained:
+        if self.data.is_over or not self.has_trained:
             return
         arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
         arrays = []
@@ -210,11 +196,8 @@ class Evaluation:
 
     def note_training(self) -> None:
         self.has_trained = True
-        self.end()
-        self.data.train()
-
-    def end(self) -> None:
         self.data.end()
+        self.data.train()
 
 
 def is_training(options: dict[str, Any]) -> bool:
@@ -245,11 +228,9 @@ class OneBit:
 
     def flip(self, tree: Any) -> Any:
         """The weights with one bit flipped; the same tree where there is nothing to do."""
-        try:
+        with self.recorder.guarded("one-bit"):
             return self._flip(tree) if self.is_pending and self.moment.is_due else tree
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
-            return tree
+        return tree
 
     def _flip(self, tree: Any) -> Any:
         leaves = named_leaves(tree)
@@ -259,12 +240,11 @@ class OneBit:
         shapes = [leaf.shape if is_float(leaf) else () for _, leaf in leaves]
         for number, index in places(str(self.seed), shapes):
             name, leaf = leaves[number]
-            array = numpy.array(leaf)
-            before = array[index]
-            if not math.isfinite(float(before)):
+            change = flip_element(numpy.asarray(leaf), index)
+            if change is None:
                 continue
-            array[index] = numpy.frombuffer(flip_lowest_bit(before.tobytes()), array.dtype)[0]
-            self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
+            array = change[0]
+            self.recorder.event("flip", FRAMEWORK, name, list(index), *change[1:])
             self.is_pending, self.programs.before = False, None
             util = sys.modules["jax"].tree_util
             values = [leaf for _, leaf in leaves]
@@ -274,22 +254,14 @@ class OneBit:
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
-        try:
-            if self.is_pending and (self.moment.is_due or program not in self.ways):
-                return self._before(inner, program, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
-        return args, kwargs
-
-    def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        if program not in self.ways:
-            way = self._way(inner, program, args, kwargs)
-            if way is None:
-                return args, kwargs
-            self.ways[program] = way
-        if self.moment.is_due:
-            way = self.ways[program]
-            args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+        with self.recorder.guarded("one-bit"):
+            way = self.ways.get(program)
+            if self.is_pending and way is None:
+                way = self._way(inner, program, args, kwargs)
+                if way is not None:
+                    self.ways[program] = way
+            if self.is_pending and self.moment.is_due and way is not None:
+                args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
         return args, kwargs
 
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ..managed import Managed
 from .data import Data
-from .proof import TRAINERS, Watch, watch_of
-from .streams import Keras, keras_of, set_random_seed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    Logs = dict[str, Any] | None
+from .proof import TRAINERS, Watch
+from .streams import Keras, set_random_seed
 
 CALLBACKS = (
     "keras.src.callbacks",  # Keras 3, and 2.13 to 2.15
@@ -60,18 +55,18 @@ def install(module: Any, context: AdapterContext) -> None:
     elif name in CALLBACKS:
         _record(module.CallbackList, module.History, context)
     if name in STREAMS and context.streams.is_active:
-        STREAMS[name](keras_of(context), module)
+        STREAMS[name](context.part(Keras), module)
     if name in PROOF:
-        PROOF[name](watch_of(context), module)
+        PROOF[name](context.part(Watch), module)
     if name in TRACED and context.trace.requested_level:
         _trace(module, context)
 
 
 def _trace(module: Any, context: AdapterContext) -> None:
-    from .trace import trace_of  # most runs are not traced
+    from .trace import KerasTrace  # most runs are not traced
 
     if module.__name__ in TRAINERS or sys.modules["keras.src.backend"].backend() == "tensorflow":
-        trace_of(context).patch(module)
+        context.part(KerasTrace).patch(module)
 
 
 def _seed_helper(owner: Any, context: AdapterContext) -> None:
@@ -88,25 +83,13 @@ def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
     """
     managed = Managed(context)
 
-    def begin(self: Any, logs: Logs = None) -> None:
-        managed.begin(self)
-
-    def epoch_begin(self: Any, epoch: int, logs: Logs = None) -> None:
-        managed.step(self, epoch)
-
-    def epoch_end(self: Any, epoch: int, logs: Logs = None) -> None:
-        managed.report(logs or {})
-
-    def test_end(self: Any, logs: Logs = None) -> None:
+    def test_end(self: Any, logs: Any = None) -> None:
         is_shown = getattr(self, "_progbar", None) is not None
         if is_shown and not managed.is_running(self):  # the validation of `fit` is in its history
             managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
 
-    def end(self: Any, logs: Logs = None) -> None:
-        managed.end(self)
-
-    managed.patch(callbacks, "on_train_begin", before=begin)
-    managed.patch(callbacks, "on_epoch_begin", before=epoch_begin)
-    managed.patch(history, "on_epoch_end", before=epoch_end)
+    managed.patch(callbacks, "on_train_begin", before=lambda self, logs=None: managed.begin(self))
+    managed.patch(callbacks, "on_epoch_begin", before=lambda self, epoch, logs=None: managed.step(self, epoch))
+    managed.patch(history, "on_epoch_end", before=lambda self, epoch, logs=None: managed.report(logs or {}))
     managed.patch(callbacks, "on_test_end", before=test_end)
-    managed.patch(callbacks, "on_train_end", after=end)
+    managed.patch(callbacks, "on_train_end", after=lambda result, self, logs=None: managed.end(self))

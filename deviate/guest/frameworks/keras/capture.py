@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import functools
 import weakref
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import Batches, arrays_in, first
-from ..tensorflow.proof import Proof, _identities, to_numpy
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
+from ..tensorflow.proof import Proof, _identities
 
 FRAMEWORK = "keras"
 SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
@@ -58,17 +53,10 @@ class KerasCapture:
     def weights(self) -> list[tuple[str, Array]]:
         """All variables of the models that are trained, as the proof names them."""
         arrays: list[tuple[str, Array]] = []
-        recorded: set[int] = set()
-        for name, variable in self.proof.named_variables():
-            identities = _identities(variable)
-            if recorded.isdisjoint(identities):
-                recorded.update(identities)
-                array = to_numpy(variable)
-                kind = str(array.dtype)
-                if kind == "bfloat16":
-                    array = array.astype("float32")
-                if array.dtype.kind in "fiub":
-                    arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        for name, _, value in self.proof.arrays():
+            array = value.astype("float32") if str(value.dtype) == "bfloat16" else value
+            if array.dtype.kind in "fiub":
+                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
         return arrays
 
     def tensors(self) -> set[int]:
@@ -83,19 +71,15 @@ class KerasCapture:
     def drive(self, original: Any, method: str, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call the method of a trainer, as the script does, or `fit`."""
         current = None
-        try:
+        with self.recorder.guarded("capture of %s" % method):
             current = self._begin(model, method, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("capture of %s" % method, error)
         self.passes.append(current)
         before, self.capture.keeper = self.capture.keeper, FRAMEWORK
         try:
             result = original(model, *args, **kwargs)
             if current is not None:
-                try:
+                with self.recorder.guarded("outputs of %s" % method):
                     self._end(current, frame, result)
-                except Exception as error:
-                    self.recorder.fault("outputs of %s" % method, error)
             return result
         finally:
             self.capture.keeper = before
@@ -114,7 +98,11 @@ class KerasCapture:
         return Pass(method, data, labels if is_scored else None, Batches(self.capture))
 
     def _end(self, current: Pass, frame: FrameType, result: Any) -> None:
-        if not current.batches and current.name.startswith("predict") and _has_rows(result):
+        if (
+            not current.batches
+            and current.name.startswith("predict")
+            and len(getattr(first(result), "shape", ()) or ())
+        ):
             # JAX. A data set that is no array is not read once more: it may draw.
             inputs = current.data if hasattr(current.data, "shape") else list(arrays_in(current.data))
             current.batches.add(first(result), current.labels, inputs)
@@ -135,15 +123,8 @@ class KerasCapture:
 
     def patch_trainer(self, trainer: Any) -> None:
         """The class `TensorFlowTrainer`: the functions that its batches go through."""
-        make, test, capture = trainer._make_function, trainer.make_test_function, self
-
-        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before = capture.stepping
-            capture.stepping = model
-            try:
-                return test(model, *args, **kwargs)
-            finally:
-                capture.stepping = before
+        make, capture = trainer._make_function, self
+        watch_making(trainer, self, "stepping")
 
         def _make_function(model: Any, step: Any) -> Any:
             if capture.stepping is not model or not capture._is_plain(model):
@@ -160,7 +141,6 @@ class KerasCapture:
 
             return give
 
-        trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
         self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
 
@@ -195,10 +175,15 @@ class KerasCapture:
 
         return wraps_like(test_function, function)
 
-    def _is_plain(self, model: Any) -> bool:
-        """Whether the result of each step comes out: of several at once only the last one does."""
+    def has_several_steps(self, model: Any) -> bool:
+        """Whether several steps are one execution: of these only the last result comes out."""
         if model.steps_per_execution > 1:
             self.sets.refuse("evaluation", "several steps in one execution give the outputs of the last one alone")
+        return bool(model.steps_per_execution > 1)
+
+    def _is_plain(self, model: Any) -> bool:
+        """Whether the result of each step comes out."""
+        if self.has_several_steps(model):
             return False
         if model.distribute_strategy.num_replicas_in_sync > 1:
             self.sets.refuse("evaluation", "outputs of several replicas are added up")
@@ -217,20 +202,16 @@ class KerasCapture:
             finally:
                 capture.stepping = before
             extra: dict[str, Any] = {}
-            try:
+            with capture.recorder.guarded("outputs of a step"):
                 extra = capture._extra(data)
-            except Exception as error:
-                capture.recorder.fault("outputs of a step", error)
             return result, extra
 
         return tapped_step
 
     def _give(self, extra: dict[str, Any]) -> None:
-        try:
+        with self.recorder.guarded("outputs of evaluate"):
             if "outputs" in extra:
                 self._batch(extra["outputs"], extra.get("truth"), extra.get("inputs"))
-        except Exception as error:
-            self.recorder.fault("outputs of evaluate", error)
 
     def _extra(self, data: Any) -> dict[str, Any]:
         x, y = _unpack(data)
@@ -247,13 +228,11 @@ class KerasCapture:
 
         def predict_function(data: Any) -> Any:
             outputs = function(data)
-            try:
+            with capture.recorder.guarded("outputs of predict"):
                 batches = data if isinstance(data, list) else [data]
                 if len(batches) == 1:
                     x, y = _unpack(batches[0])
                     capture._batch(outputs, y, list(arrays_in(x)))
-            except Exception as error:
-                capture.recorder.fault("outputs of predict", error)
             return outputs
 
         return wraps_like(predict_function, function)
@@ -271,6 +250,21 @@ class KerasCapture:
             self.scored = truth, first(outputs)
 
 
+def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
+    """Let an attribute of a capture hold the model whose function for steps of an evaluation is being made."""
+    test = trainer.make_test_function
+
+    def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
+        before = getattr(capture, attribute)
+        setattr(capture, attribute, model)
+        try:
+            return test(model, *args, **kwargs)
+        finally:
+            setattr(capture, attribute, before)
+
+    trainer.make_test_function = wraps_like(make_test_function, test)
+
+
 def _unpack(data: Any) -> tuple[Any, Any]:
     """Inputs and true labels of a batch, as Keras takes them apart."""
     if isinstance(data, list):
@@ -283,7 +277,3 @@ def _unpack(data: Any) -> tuple[Any, Any]:
 def _of_first(truth: Any) -> Any:
     """The labels that belong to the first of several outputs."""
     return next(arrays_in(truth), None)
-
-
-def _has_rows(outputs: Any) -> bool:
-    return bool(len(getattr(first(outputs), "shape", ()) or ()))

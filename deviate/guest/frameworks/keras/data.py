@@ -5,14 +5,11 @@ from __future__ import annotations
 import inspect
 import sys
 
+from ...annotations import Any, Iterator
 from ...callback_threads import callback_threads_of
-from ...regions import region
+from ...regions import Region, at_subclass, region
 from ...seeds import wraps_like
 from .streams import Keras
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory")
 
@@ -31,11 +28,8 @@ class Data:
         def _get_iterator(self_: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             batches = original(self_, *args, **kwargs)
             while True:
-                before = streams.enter("shuffle")
-                try:
+                with Region(streams, "shuffle"):
                     batch = next(batches, batches)
-                finally:
-                    streams.leave(before)
                 if batch is batches:
                     return
                 yield batch
@@ -44,15 +38,13 @@ class Data:
 
     def patch_datasets(self, module: Any) -> None:
         """Module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
-        data = self
 
-        def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
-            super(module.PyDataset, cls).__init_subclass__(**kwargs)
+        def patch(cls: Any) -> None:
             original = cls.__dict__.get("__getitem__")
             if original is not None:
-                cls.__getitem__ = data._batch(original)
+                cls.__getitem__ = self._batch(original)
 
-        module.PyDataset.__init_subclass__ = classmethod(__init_subclass__)
+        at_subclass(module.PyDataset, patch)
         module.random = _Orders(self.keras, module.random)
 
     def patch_images(self, module: Any) -> None:

@@ -7,24 +7,18 @@ leads to the outputs is compiled on its own, and called before it: the step uses
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from weakref import WeakKeyDictionary
 
+from ...annotations import Any
 from ...seeds import wraps_like
 from ..capture_sets import Way
-from ..jax.outputs import OUTPUTS, leading, tag_arrays
-from ..jax.trees import is_concrete
+from ..jax.capture import JaxCapture
+from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
+from ..jax.trees import is_concrete, replace_leaf
 from ..rows import arrays_in, first
-from .capture import _unpack
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
-
-    from ..jax.capture import JaxCapture
-    from ..jax.outputs import Part
-    from ..tensorflow.proof import Proof
-    from .capture import KerasCapture
+from ..tensorflow.proof import Proof
+from .capture import KerasCapture, _unpack, watch_making
 
 
 class JaxCalls:
@@ -62,14 +56,8 @@ class JaxSteps:
 
     def patch(self, trainer: Any) -> None:
         """The class `JAXTrainer`."""
-        make, test, capture = trainer._make_function, trainer.make_test_function, self
-
-        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before, capture.making = capture.making, model
-            try:
-                return test(model, *args, **kwargs)
-            finally:
-                capture.making = before
+        make, capture = trainer._make_function, self
+        watch_making(trainer, self, "making")
 
         def _make_function(model: Any, step: Any, *args: Any, **kwargs: Any) -> Any:
             is_watched = capture.making is model and capture._is_plain(model)
@@ -80,14 +68,11 @@ class JaxSteps:
             result = above.stateless_call(*args, **kwargs)
             return capture._tag_output(result) if capture.stepping is model else result
 
-        trainer.make_test_function = wraps_like(make_test_function, test)
         trainer._make_function = wraps_like(_make_function, make)
         trainer.stateless_call = wraps_like(stateless_call, sys.modules["keras.src.layers.layer"].Layer.stateless_call)
 
     def _is_plain(self, model: Any) -> bool:
-        if model.steps_per_execution > 1:
-            reason = "several steps in one execution give the outputs of the last one alone"
-            self.capture.sets.refuse("evaluation", reason)
+        if self.capture.has_several_steps(model):
             return False
         # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
         return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()
@@ -112,22 +97,14 @@ class JaxSteps:
 
     def _tag_output(self, result: Any) -> Any:
         """The model was called in its own step; the first time counts."""
-        try:
+        with self.capture.recorder.guarded("outputs of a step"):
             array = first(result[0])
             self.seen = array if self.seen is None else self.seen
-            tagged_array = tag_arrays(array, OUTPUTS)
-            util = sys.modules["jax"].tree_util
-            leaves, structure = util.tree_flatten(result[0])
-            return (
-                util.tree_unflatten(structure, [tagged_array if leaf is array else leaf for leaf in leaves]),
-                *result[1:],
-            )
-        except Exception as error:
-            self.capture.recorder.fault("outputs of a step", error)
-            return result
+            return replace_leaf(result[0], array, tag_arrays(array, OUTPUTS)), *result[1:]
+        return result
 
     def _run_compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
-        try:
+        with self.capture.recorder.guarded("outputs of evaluate"):
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))
             key = (structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in flat))
@@ -140,11 +117,7 @@ class JaxSteps:
                     parts[key] = part
             compiled_part = parts[key]
             if compiled_part is not None:
-                self._give(
-                    compiled_part.run(*[leaf for leaf, is_used in zip(flat, compiled_part.used) if is_used])[-1], data
-                )
-        except Exception as error:
-            self.capture.recorder.fault("outputs of evaluate", error)
+                self._give(compiled_part.run_on(flat)[-1], data)
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:

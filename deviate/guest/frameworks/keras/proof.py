@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any
 from ...seeds import wraps_like
 from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
-from ..tensorflow.proof import proof_of
+from ..tensorflow.proof import Proof
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
     from ..tensorflow.capture import Calls
     from .capture import KerasCapture
     from .jax_capture import JaxCalls
@@ -36,8 +32,9 @@ class Watch:
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
         self.streams = context.streams
-        self.proof = proof_of(context)
+        self.proof = context.part(Proof)
         self.evaluation = Evaluation(context, self.proof)
+        self.examples = self.evaluation.examples
         self.context = context
         self.capture: KerasCapture | None = None
         self.calls: Calls | JaxCalls | None = None
@@ -59,24 +56,24 @@ class Watch:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))
         if self.capture is not None and self.context.capture.wants_predictions:
             self._keep(trainer)
-        trainer.make_train_function = self._before(
-            trainer.make_train_function, lambda model, *args, **kwargs: self.proof.train(model)
+        self.context.observe(
+            trainer, "make_train_function", before=lambda model, *args, **kwargs: self.proof.train(model)
         )
 
     def _keep(self, trainer: Any) -> None:
         capture: Any = self.capture
         if trainer.__name__ == "TensorFlowTrainer":
-            from ..tensorflow.capture import calls_of
+            from ..tensorflow.capture import Calls
 
-            self.calls = calls_of(self.context, self.proof)  # with PyTorch, its adapter sees what the script calls
+            self.calls = self.context.part(Calls)  # with PyTorch, its adapter sees what the script calls
             capture.patch_trainer(trainer)
         elif trainer.__name__ == "TorchTrainer":
             capture.patch_torch(trainer)
         else:
-            from ..jax import parts
+            from ..jax import Parts
             from .jax_capture import JaxCalls, JaxSteps
 
-            self.calls = JaxCalls(parts().weights.capture, self.proof)
+            self.calls = JaxCalls(self.context.part(Parts).weights.capture, self.proof)
             JaxSteps(capture).patch(trainer)
 
     def patch_optimizer(self, module: Any) -> None:
@@ -86,11 +83,10 @@ class Watch:
             variables = getattr(optimizer, "_trainable_variables", ())
             self.proof.optimize(variables if trainable_variables is None else trainable_variables)
 
-        module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, note_update)
+        self.context.observe(module.BaseOptimizer, "apply", before=note_update)
 
     def patch_metrics(self, module: Any) -> None:
         """Module `keras.src.metrics.reduction_metrics`."""
-        owner = module.MeanMetricWrapper
 
         def update(metric: Any, y_true: Any = None, y_pred: Any = None, *args: Any, **kwargs: Any) -> None:
             if self.capture is not None:
@@ -99,7 +95,7 @@ class Watch:
                 self.calls.scores(y_true, y_pred)
 
         if self.capture is not None:
-            owner.update_state = self._before(owner.update_state, update)
+            self.context.observe(module.MeanMetricWrapper, "update_state", before=update)
 
     def patch_layers(self, module: Any) -> None:
         """Module `keras.src.layers.layer`: outermost calls of what has weights."""
@@ -118,7 +114,9 @@ class Watch:
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
-                self._end_call(self.calls, self_, [*args] or [*kwargs.values()], outputs, sys._getframe(1))
+                inputs = [*args] or [*kwargs.values()]
+                with self.recorder.guarded("outputs of a model"):
+                    self.calls.see_call(self_, list(arrays_in(inputs)), first(outputs), sys._getframe(1))
             return outputs
 
         module.Layer.__call__ = wraps_like(__call__, original)
@@ -126,26 +124,17 @@ class Watch:
     def _begin_call(self, layer: Any, args: Any, kwargs: Any) -> bool:
         """A layer is called by none other and by no trainer; gives whether it trains."""
         is_training = kwargs.get("training")
-        try:
+        with self.recorder.guarded("call of a model"):
             if is_training is None:
-                is_training = _is_taped()
+                is_training = is_taped()
             if is_training is True:
-                if not self.evaluation.is_over:
+                if not self.examples.is_over:
                     self.evaluation.train()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
-            elif not self.evaluation.is_over and args and not is_training and hasattr(layer, "make_train_function"):
+            elif not self.examples.is_over and args and not is_training and hasattr(layer, "make_train_function"):
                 self.evaluation.call(layer, args)
-        except Exception as error:
-            self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
-
-    def _end_call(self, calls: Calls | JaxCalls, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        """A model was called by none other, and not to train."""
-        try:
-            calls.see_call(model, list(arrays_in(inputs)), first(outputs), frame)
-        except Exception as error:
-            self.recorder.fault("outputs of a model", error)
 
     def _driving(self, original: Any, name: str) -> Any:
         """The method of a trainer; layers that it calls are no calls of the script's."""
@@ -166,9 +155,9 @@ class Watch:
 
     def _see_evaluation(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` counts once there was training: before, it may compute what to train on."""
-        if self.evaluation.is_over or name not in ("evaluate", "predict", *TRAINING):
+        if self.examples.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
-        try:
+        with self.recorder.guarded("data of the evaluation"):
             if name in TRAINING:
                 self.evaluation.train()
                 return
@@ -176,26 +165,9 @@ class Watch:
                 data = args[0] if args else kwargs.get("x")
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
                 self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
-        except Exception as error:
-            self.recorder.fault("data of the evaluation", error)
-
-    def _before(self, original: Any, act: Callable[..., object]) -> Any:
-        def method(*args: Any, **kwargs: Any) -> Any:
-            try:
-                act(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault(original.__name__, error)
-            return original(*args, **kwargs)
-
-        return wraps_like(method, original)
 
 
-def _is_taped() -> bool:
+def is_taped() -> bool:
     """Whether TensorFlow records for gradients."""
     tape = sys.modules.get("tensorflow.python.pywrap_tfe") or sys.modules.get("tensorflow.python.pywrap_tensorflow")
     return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
-
-
-@functools.lru_cache(maxsize=None)
-def watch_of(context: AdapterContext) -> Watch:
-    return Watch(context)

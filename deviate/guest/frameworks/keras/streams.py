@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from sys import _getframe
-from types import FunctionType
+from types import FrameType, FunctionType
 
 from ...adapter_context import AdapterContext
-from ...regions import Constructor, region
+from ...annotations import Any
+from ...regions import Constructor, Region, at_subclass, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
-from ..tensorflow.purpose import Purpose, purpose_of
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
+from ..tensorflow.purpose import Purpose
 
 LIBRARY = "keras"
 LIMIT = 10**9
@@ -33,7 +28,7 @@ class Keras:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.streams = context.streams
-        self.purpose: Purpose = purpose_of(context)
+        self.purpose = context.part(Purpose)
         self.requests = Requests(context.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
 
     def project_seed(self, seed: Any, call: str, stream: str) -> Given:
@@ -167,21 +162,17 @@ class Keras:
         original, streams = layer.__call__, self.streams
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            before = streams.enter("augment" if _transforms_data(type(self)) else "dropout")
-            try:
+            with Region(streams, "augment" if _transforms_data(type(self)) else "dropout"):
                 return original(self, *args, **kwargs)
-            finally:
-                streams.leave(before)
 
-        def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
-            super(layer, cls).__init_subclass__(**kwargs)
+        def patch_constructors(cls: Any) -> None:
             for name in ("__init__", "build"):
                 function = cls.__dict__.get(name)
                 if type(function) is FunctionType and keras.context.project.place(function.__code__) is not None:
                     setattr(cls, name, Constructor(function, keras.streams))
 
         layer.__call__ = wraps_like(__call__, original)
-        layer.__init_subclass__ = classmethod(__init_subclass__)
+        at_subclass(layer, patch_constructors)
 
 
 _transforms: dict[Any, bool] = {}
@@ -192,11 +183,6 @@ def _transforms_data(kind: Any) -> bool:
     if kind not in _transforms:
         _transforms[kind] = any(str(base.__module__).startswith(PREPROCESSING) for base in kind.__mro__)
     return _transforms[kind]
-
-
-@functools.lru_cache(maxsize=None)
-def keras_of(context: AdapterContext) -> Keras:
-    return Keras(context)
 
 
 def _small(seed: int) -> Given:
@@ -229,6 +215,6 @@ def set_random_seed(original: Any, context: AdapterContext) -> Any:
             seeding.is_silent = False
         generators = sys.modules.get("keras.src.random.seed_generator")
         if context.streams.is_active and generators is not None:
-            keras_of(context).forget_generators(generators)
+            context.part(Keras).forget_generators(generators)
 
     return wraps_like(routed_set_seed, original)

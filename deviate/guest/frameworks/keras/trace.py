@@ -13,15 +13,12 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterable, Iterator
 from ...seeds import wraps_like
-from ..array_trace import named_parts, record, record_batch, record_loss
+from ..array_trace import named_parts, numbered, record, record_batch, record_loss, record_outputs
 from ..tensorflow.proof import to_numpy
-from ..tensorflow.step import is_eager_tensor, step_of
-from .proof import TRAINERS
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator
+from ..tensorflow.step import Step, is_eager_tensor
+from .proof import TRAINERS, is_taped
 
 FRAMEWORK = "keras"
 PARTS = ("input", "target", "weight")
@@ -40,10 +37,9 @@ class KerasTrace:
     """
 
     def __init__(self, context: AdapterContext) -> None:
-        self.context = context
         self.trace = context.trace
-        self.step = step_of(context)
-        self.recorder = context.recorder
+        self.step = context.part(Step)
+        self._tell = functools.partial(context.trace.attempt, "trace of keras")
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
         self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -161,10 +157,13 @@ class KerasTrace:
         if model in self.recorded or self.trace.is_dropped:
             return
         self.recorded.add(model)
+        self._record_values("weights", model, values, place)
+
+    def _record_values(self, kind: str, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         seeds = _seeds_of(model)
         for name, give in values.items():
             if name not in seeds:
-                record(self.trace, "weights", name, give(), place)
+                record(self.trace, kind, name, give(), place)
 
     def _after(self, model: Any, frame: Any, logs: Any, batch: Any, values: dict[str, Callable[[], Any]]) -> None:
         trace, numpy = self.trace, sys.modules["numpy"]
@@ -173,10 +172,7 @@ class KerasTrace:
         if isinstance(logs, dict) and "loss" in logs and not self.step.has_loss:
             record_loss(trace, "loss", numpy.asarray(logs["loss"]), place, of="mean of the epoch so far")
         if trace.level >= 2:
-            seeds = _seeds_of(model)
-            for name, give in values.items():
-                if name not in seeds:
-                    record(trace, "update", name, give(), place)
+            self._record_values("update", model, values, place)
         trace.tick()
 
     def _batch(self, parts: Iterable[tuple[str, Any]], place: int) -> None:
@@ -226,7 +222,7 @@ class KerasTrace:
         original = layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if self.trace.level < 2 or not _is_taped():
+            if self.trace.level < 2 or not is_taped():
                 return original(self_, *args, **kwargs)
             frame = sys._getframe(1)
             if not self.depth and not self.step.fitting:
@@ -261,19 +257,10 @@ class KerasTrace:
             return
         place = self.trace.place(frame)
         if self.depth and self.trace.level >= 3:
-            for number, output in enumerate(outputs):
-                name = layer.path + ("[%d]" % number if number else "")
-                record(self.trace, "module", name, output.numpy(), place, outputs=len(outputs))
+            record_outputs(self.trace, layer.path, [output.numpy() for output in outputs], place)
         elif not self.depth:
             for number, output in enumerate(outputs):
-                record(self.trace, "forward", "output" + ("[%d]" % number if number else ""), output.numpy(), place)
-
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            try:
-                act()
-            except Exception as error:
-                self.recorder.fault("trace of keras", error)
+                record(self.trace, "forward", numbered("output", number), output.numpy(), place)
 
 
 class _Seen:
@@ -295,11 +282,6 @@ def _parts_of(data: Any) -> Iterator[tuple[str, Any]]:
     """The parts of a batch as Keras takes them apart."""
     for name, part in zip(PARTS, data if isinstance(data, (tuple, list)) else [data]):
         yield from named_parts(part, name)
-
-
-def _is_taped() -> bool:
-    tape = sys.modules.get("tensorflow.python.pywrap_tfe")
-    return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
 
 
 def _dense(name: str, grad: Any) -> Iterator[tuple[str, Any]]:
@@ -339,8 +321,3 @@ def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
         for variables, values in (*optimized, trained, untrained)
         for variable, value in zip(variables, values)
     }
-
-
-@functools.lru_cache(maxsize=None)
-def trace_of(context: AdapterContext) -> KerasTrace:
-    return KerasTrace(context)

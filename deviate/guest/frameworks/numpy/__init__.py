@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from .global_generator import LIBRARY, Generators, patch_draws
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 MODULES = ("numpy",)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...split import Splitting
 from ...streams import Bank, Streams
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 LIBRARY = "numpy"
 PERMUTATIONS = ("permutation", "permuted", "shuffle")
@@ -39,7 +36,6 @@ class Generators(Bank):
     def __init__(self, streams: Streams, random: Any) -> None:
         self.shared = random.mtrand._rand
         self.RandomState = random.RandomState
-        self.now: Any = None
         super().__init__(streams, LIBRARY)
 
     def new_state(self, seed: int) -> Any:
@@ -48,9 +44,6 @@ class Generators(Bank):
     def set_state(self, state: Any) -> None:
         self.now = state
         self.shared.__init__(state)
-
-    def get_state(self) -> Any:
-        return self.now
 
     def fingerprint(self, state: Any) -> Any:
         inner = state.state["state"]

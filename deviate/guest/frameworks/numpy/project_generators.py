@@ -9,18 +9,15 @@ the line of the project that led there is recorded: such a seed is fixed in ever
 from __future__ import annotations
 
 from sys import _getframe, modules
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...project import beyond
 from ...seeds import wraps_like
 from ...stream_generators import StreamGenerators
 from ...streams import derive, spell_seed
 from .global_generator import LIBRARY, patch_draws
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 BIT_GENERATORS = {
     "PCG64": "numpy.default_rng",
@@ -36,7 +33,6 @@ CHOOSING = "pandas."
 """The one of them that draws to choose examples: `DataFrame.sample(random_state=42)`."""
 FOR_ITSELF = ("scipy.optimize._numdiff",)
 """A module of these that makes a generator of a seed of its own."""
-NOTHING: dict[str, Any] = {}
 WORD = 32
 WORDS = 4
 POOL_SIZE = 4
@@ -91,10 +87,10 @@ class ProjectGenerators:
     def patch(self) -> None:
         random = self.random
         random.SeedSequence = replacement_class(self.SeedSequence, self._sequence)
-        for name, library in BIT_GENERATORS.items():
+        for name in BIT_GENERATORS:
             original = getattr(random, name, None)
             if original is not None:
-                self.routed_bits[name] = self._routed_bit_generator(original, library)
+                self.routed_bits[name] = self._routed_bit_generator(original)
                 setattr(random, name, replacement_class(original, self._bits_of(original, name)))
         random.Generator = replacement_class(self.Generator, self._generator)
         random.RandomState = replacement_class(self.RandomState, self._random_state, self._begin_derived)
@@ -180,13 +176,8 @@ class ProjectGenerators:
             return twins.now().generate_state(*args, **kwargs)
 
         def __reduce__(self: Any) -> Any:  # noqa: N807
-            plain = original(
-                self.entropy,
-                spawn_key=self.spawn_key,
-                pool_size=self.pool_size,
-                n_children_spawned=self.n_children_spawned,
-            )
-            return plain.__reduce__()
+            names = ("spawn_key", "pool_size", "n_children_spawned")
+            return original(self.entropy, **{name: getattr(self, name) for name in names}).__reduce__()
 
         members = {"generate_state": generate_state, "__reduce__": __reduce__}
         return _like(original, members)
@@ -207,7 +198,7 @@ class ProjectGenerators:
 
         return make
 
-    def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: dict[str, Any] = NOTHING) -> Any:
+    def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
         """A bit generator of the project's.
 
         Args:
@@ -216,13 +207,13 @@ class ProjectGenerators:
         """
         routed = self.routed_bits[name]
         is_seeded = seed is not None or kwargs
-        bits = routed(*args, **kwargs) if is_seeded and not isinstance(seed, self.SeedSequence) else routed(0)
+        bits = routed(*args, **(kwargs or {})) if is_seeded and not isinstance(seed, self.SeedSequence) else routed(0)
         bits._twins = StreamGenerators(self.context.streams, BIT_GENERATORS[name], key, routed.__base__)
         bits._sequence = seed if isinstance(seed, self.SeedSequence) else None
         bits._seed_value = seed
         return bits
 
-    def _routed_bit_generator(self, original: Any, library: str) -> Any:
+    def _routed_bit_generator(self, original: Any) -> Any:
         """A class like the original whose instances stand for one bit generator for each stream."""
         generators, name = self, original.__name__
 

@@ -6,12 +6,8 @@ import sys
 
 from ... import taps
 from ...adapter_context import AdapterContext
-from ...seeds import wraps_like
-from ...write_guard import WriteGuard
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ...annotations import Any
+from ...write_guard import is_path
 
 MODULES = ("torch",)
 
@@ -26,8 +22,15 @@ def install(module: Any, context: AdapterContext) -> None:
 
     context.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
-    _part_before(module, "save", context.guard, position=1, keyword="f")
-    _part_before(module.jit, "save", context.guard, position=1, keyword="f")
+
+    def save(*args: Any, **kwargs: Any) -> None:
+        """PyTorch opens the file in C, unseen by audit hooks."""
+        target: Any = args[1] if len(args) > 1 else kwargs.get("f")
+        if is_path(target):
+            context.guard.before_writing(target, is_emptied=True)
+
+    context.observe(module, "save", before=save)
+    context.observe(module.jit, "save", before=save)
     hold_factors(module, context)
     route_generators(module, context)
     proof = Proof(module, context)
@@ -59,16 +62,3 @@ def install(module: Any, context: AdapterContext) -> None:
         patch_loading(sys.modules["torch.utils.data"], context, forwards, proof)
         if predictions is not None:
             predictions.follow(sys.modules["torch.utils.data"].dataloader)
-
-
-def _part_before(owner: Any, name: str, guard: WriteGuard, position: int, keyword: str) -> None:
-    """torch.save opens its file in C, unseen by audit hooks."""
-    original = getattr(owner, name)
-
-    def save(*args: Any, **kwargs: Any) -> Any:
-        target: Any = args[position] if len(args) > position else kwargs.get(keyword)
-        if isinstance(target, str) or hasattr(target, "__fspath__"):
-            guard.before_writing(target, is_emptied=True)
-        return original(*args, **kwargs)
-
-    setattr(owner, name, wraps_like(save, original))

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...annotations import Any
 from ...bits import Moment, places
 from ...recorder import Recorder
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .trained import Trained
+from .trained import Trained
 
 FRAMEWORK = "torch"
 WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
@@ -30,11 +26,9 @@ class OneBit:
 
     def is_done_before(self, module: Any) -> bool:
         """Flip the bit before a training forward pass, as soon as there are weights; gives whether it was done."""
-        try:
+        with self.recorder.guarded("one-bit"):
             return self.moment.is_due and self._flip(module)
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
-            return False
+        return False
 
     def give_up(self) -> None:
         self.recorder.event("uncontrolled", self.moment.explain_miss("no weight matrix for one-bit"), "", 0)

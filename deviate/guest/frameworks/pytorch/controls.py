@@ -11,12 +11,8 @@ import sys
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 REDUCED = ("tf32", "bf16")
 INDUCTOR = "torch._inductor.config"
@@ -116,10 +112,11 @@ class Holding:
         def setter(*args: Any, **kwargs: Any) -> Any:
             frame = _getframe(1)
             # A loader worker takes one thread for itself, in a process of its own.
-            if frame.f_globals.get("__name__") != "torch.utils.data._utils.worker" and self._is_undone(
-                undoes, args, kwargs
-            ):
-                self._tell_place(factor, call, args, kwargs, frame)
+            is_worker = frame.f_globals.get("__name__") == "torch.utils.data._utils.worker"
+            if not is_worker and self._is_undone(undoes, args, kwargs):
+                with self.context.recorder.guarded(call):
+                    value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
+                    self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
                 return None
             return original(*args, **kwargs)
 
@@ -135,13 +132,6 @@ class Holding:
             return undoes(*args, **kwargs)
         except TypeError:  # the original knows what is wrong with the arguments
             return False
-
-    def _tell_place(self, factor: str, call: str, args: Any, kwargs: Any, frame: FrameType) -> None:
-        try:
-            value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
-            self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
-        except Exception as error:
-            self.context.recorder.fault(call, error)
 
     def _tell(self, *change: object) -> None:
         if change not in self.recorded:

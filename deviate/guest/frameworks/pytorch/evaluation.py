@@ -10,18 +10,13 @@ import weakref
 from collections import deque
 from itertools import count
 
+from ...annotations import Any
 from ...evaluations import INPUTS, LOADER, Evaluations
-from .tensors import buffer, kind
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ...recorder import Recorder
-    from .trained import Trained
+from ...recorder import Recorder
+from .tensors import buffer, kind, parts_of
+from .trained import Trained
 
 FRAMEWORK = "torch"
-DEEPEST = 4
 MOST_WAITING = 1 << 28
 """Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
 
@@ -70,18 +65,13 @@ class Evaluation:
 
     def is_over_before_training(self) -> bool:
         """A training pass begins: whether there was an evaluation before it that told of its examples."""
-        is_over = self._is_over()
+        is_new, is_over = bool(self._take_batches()), False
+        if self.module is not None and self.is_loaded and not is_new:
+            self._begin()  # the batch that was passed without gradients is one that trains
+        elif self.module is not None:
+            is_over = self.end()
         self.data.train()
         return is_over
-
-    def _is_over(self) -> bool:
-        is_new = bool(self._take_batches())
-        if self.module is None:
-            return False
-        if self.is_loaded and not is_new:
-            self._begin()  # the batch that was passed without gradients is one that trains
-            return False
-        return self.end()
 
     def end(self) -> bool:
         """End the evaluation; gives whether no other one is to be waited for."""
@@ -115,7 +105,7 @@ class Evaluation:
 
     def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:
         """Arrays that have an example in each row."""
-        arrays = list(self._arrays(value))[:most]
+        arrays = [array for array in parts_of(value, self._is_array) if len(array.shape)][:most]
         if not arrays:
             self.is_unread = True
             return
@@ -142,17 +132,8 @@ class Evaluation:
             of_pass,
         )
 
-    def _arrays(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Tensors and NumPy arrays with rows, in the order in which a batch holds them."""
-        if isinstance(value, self.tensor) or hasattr(value, "__array_interface__"):
-            if len(value.shape):
-                yield value
-        elif depth < DEEPEST and not isinstance(value, (str, bytes)):
-            if hasattr(value, "keys") and hasattr(value, "values"):
-                value = list(value.values())
-            if isinstance(value, (list, tuple)):
-                for item in value:
-                    yield from self._arrays(item, depth + 1)
+    def _is_array(self, value: Any) -> bool:
+        return isinstance(value, self.tensor) or hasattr(value, "__array_interface__")
 
     def _is_remote(self, array: Any) -> bool:
         return isinstance(array, self.tensor) and array.device.type != "cpu"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from ...streams import OTHER, Bank, Streams, spell_seed
 from .project_generators import generator_class, script_seed_of
 from .tensors import state_bytes
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 LIBRARY = "torch"
 ACCELERATORS = ("cuda", "xpu", "mps")

@@ -7,16 +7,12 @@ import sys
 from itertools import chain
 
 from ...adapter_context import AdapterContext
-from ...regions import region
+from ...annotations import Any, Iterator
+from ...regions import Region, region
 from ...seeds import wraps_like
 from ...streams import Streams
+from .proof import Proof
 from .regions import AUGMENT, Forwards
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from .proof import Proof
 
 SHUFFLE, SPLIT = "shuffle", "split"
 SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
@@ -51,11 +47,10 @@ def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
 
         def inside(*args: Any, **kwargs: Any) -> Any:
             was_inside, forwards.inside = forwards.inside, True
-            before = streams.enter(AUGMENT)
             try:
-                return original(*args, **kwargs)
+                with Region(streams, AUGMENT):
+                    return original(*args, **kwargs)
             finally:
-                streams.leave(before)
                 forwards.inside = was_inside
 
         setattr(fetcher, name, wraps_like(inside, original))
@@ -75,11 +70,8 @@ def _patch_sampler(sampler: Any, streams: Streams) -> None:
 
 
 def _parts(indices: Iterator[Any], streams: Streams) -> Iterator[Any]:
-    before = streams.enter(SHUFFLE)
-    try:
+    with Region(streams, SHUFFLE):
         first = next(indices, END)
-    finally:
-        streams.leave(before)
     if first is not END:
         yield (first,)
         yield indices
@@ -131,11 +123,8 @@ def _of_workers(loader: Any, streams: Streams) -> Any:
     """A generator from which a loader is to draw the seed of its workers; without workers nothing comes of it."""
     torch = sys.modules["torch"]
     if loader.num_workers:
-        before = streams.enter(AUGMENT)
-        try:
+        with Region(streams, AUGMENT):
             seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
-        finally:
-            streams.leave(before)
     else:
         seed = streams.seed("torch.DataLoader", None, AUGMENT)
     return torch._C.Generator().manual_seed(seed)
@@ -184,14 +173,14 @@ def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -
                 for bank in streams.banks:
                     if bank.library in SEEDED:
                         bank.after_seeding(AUGMENT)
-                streams.resume()
+                streams.paused -= 1
             if script_init is not None:
                 script_init(worker_id)
 
         seeding.is_silent = True
         if streams.is_active:
             streams.enter(AUGMENT)
-            streams.pause()
+            streams.paused += 1  # the states are the worker's own affair
         return original(**dict(arguments, init_fn=init_fn))
 
     return wraps_like(worker_loop, original)

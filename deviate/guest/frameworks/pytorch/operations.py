@@ -7,11 +7,8 @@ import warnings
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 WARNING = re.compile(r"(.{1,200}?) does not have a deterministic implementation")
 
@@ -53,10 +50,8 @@ class _Reader:
         self.recorded: set[str] = set()
 
     def match(self, text: object) -> None:
-        try:
+        with self.context.recorder.guarded("warnings"):
             match = WARNING.match(str(text))
             if match and match.group(1) not in self.recorded:
                 self.recorded.add(match.group(1))
                 self.context.recorder.event("operation", match.group(1), *self.context.project.nearest(_getframe(1)))
-        except Exception as error:
-            self.context.recorder.fault("warnings", error)

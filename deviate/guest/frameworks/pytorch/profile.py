@@ -5,12 +5,8 @@ from __future__ import annotations
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...profiling import Window
-from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 FRAMEWORK = "torch"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
@@ -25,7 +21,7 @@ def install_profile(torch: Any, context: AdapterContext) -> None:
     """Profile the window that the run asks for."""
     profiler = Profiler(torch)
     window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
-    profiler.give_way(window)
+    profiler.give_way(window, context)
     window.patch()
     register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
     if register is not None:  # PyTorch 2.0
@@ -54,22 +50,17 @@ class Profiler:
         seen = running.key_averages()
         of_device = list(self._kernels(seen)) if self.has_device else []
         if of_device:
-            return {"device": "cuda", "measure": ON_DEVICE, "kernels": _longest_first(of_device)}
-        return {"device": "cpu", "measure": ON_CPU, "kernels": _longest_first(_operators(seen))}
+            return {"device": "cuda", "measure": ON_DEVICE, "kernels": of_device}
+        return {"device": "cpu", "measure": ON_CPU, "kernels": list(_operators(seen))}
 
-    def give_way(self, window: Window) -> None:
+    def give_way(self, window: Window, context: AdapterContext) -> None:
         """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
-        profile: Any = self.torch.autograd.profiler.profile
-        original = getattr(profile, "_prepare_trace", None)
-        if original is None:
-            return
 
-        def _prepare_trace(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.running is not None and self_ is not getattr(self.running, "profiler", self_):
+        def prepare(profile: Any, *args: Any, **kwargs: Any) -> None:
+            if self.running is not None and profile is not getattr(self.running, "profiler", profile):
                 window.close()
-            return original(self_, *args, **kwargs)
 
-        profile._prepare_trace = wraps_like(_prepare_trace, original)
+        context.observe(self.torch.autograd.profiler.profile, "_prepare_trace", before=prepare)
 
     def _kernels(self, seen: Any) -> Iterator[tuple[str, int, float]]:
         """What ran on the device: ranges that the program only named are on its time line too."""
@@ -94,7 +85,3 @@ def _is_on_cpu(event: Any) -> bool:
 def _is_named_range(event: Any) -> bool:
     """Older versions do not say so; of the ranges that PyTorch itself names, the names do."""
     return bool(getattr(event, "is_user_annotation", False)) or "#" in event.key
-
-
-def _longest_first(kernels: Any) -> list[list[Any]]:
-    return [list(kernel) for kernel in sorted(kernels, key=lambda kernel: (-kernel[2], kernel[0]))]

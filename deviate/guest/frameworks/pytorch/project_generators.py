@@ -6,13 +6,10 @@ import weakref
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import Seeding
 from ...streams import Bank, spell_seed
 from .tensors import state_bytes
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 LIBRARY = "torch.Generator"
 UNSEEDED = 67280421310721

@@ -9,16 +9,13 @@ import weakref
 from functools import partial
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...hashing import weights_digest
 from ...seeds import wraps_like
 from .bit import OneBit
 from .evaluation import Evaluation
 from .tensors import buffer, kind
 from .trained import Trained
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 FRAMEWORK = "torch"
 
@@ -32,6 +29,7 @@ class Proof:
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
+        self.context = context
         self.recorder = context.recorder
         self.trained = Trained(context)
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, context.recorder)
@@ -42,16 +40,13 @@ class Proof:
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
     def patch(self) -> None:
-        optimizer, recorder = self.torch.optim.Optimizer, self.recorder
-        original = optimizer.__init__
 
-        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            original(optimizer, *args, **kwargs)
+        def note(result: None, optimizer: Any, *args: Any, **kwargs: Any) -> None:
             self.trained.optimizers.append(weakref.ref(optimizer))
 
-        optimizer.__init__ = wraps_like(__init__, original)
-        recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-        recorder.at_close.append(self._close)
+        self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
+        self.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
+        self.recorder.at_close.append(self._close)
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A module with weights is about to run, called by no other one."""

@@ -8,27 +8,14 @@ from threading import get_ident
 from types import FunctionType
 
 from ...adapter_context import AdapterContext
-from ...regions import INIT, Constructor, region
+from ...annotations import Any, Callable
+from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Protocol
-
-    from .proof import Proof
-
-    class InnerCalls(Protocol):
-        """What is told of modules that a running one calls."""
-
-        def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
-            """Carry out the call of a module by another one."""
-
-        def leave(self) -> None:
-            """The outermost call has ended, in whatever way."""
-
+from .proof import Proof
+from .replaced import register_builtin
 
 DRAWS = (
     "rand",
@@ -56,10 +43,8 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
     context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
-    register = getattr(torch.jit._builtins, "_register_builtin", None)
-    if register is not None:  # to the compiler of torch.jit they are what they stand for
-        for name in ("randperm", *draws):
-            register(getattr(torch, name), "aten::%s" % name)
+    for name in ("randperm", *draws):
+        register_builtin(torch, getattr(torch, name), name)
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:
@@ -75,12 +60,8 @@ def _patch_constructors(module: Any, streams: Streams) -> None:
             patch(subclass)
             patch_all(subclass)
 
-    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
-        super(module, cls).__init_subclass__(**kwargs)
-        patch(cls)
-
     patch_all(module)
-    module.__init_subclass__ = classmethod(__init_subclass__)
+    at_subclass(module, patch)
 
 
 def _patch_initialisers(init: Any, streams: Streams) -> None:
@@ -103,7 +84,7 @@ class Forwards:
 
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
-        layers: told of modules that the running one calls, while their outputs are traced.
+        layers: the `Layers` of a trace, told of modules that the running one calls while their outputs are traced.
         at_begin: told of the module, its arguments, its keyword arguments and whether it has weights before an
             outermost call, the constructors' own calls left out.
         at_end: told of the same, with the output before the last, after one that ended well.
@@ -120,7 +101,7 @@ class Forwards:
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
         self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
         self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
-        self.layers: InnerCalls | None = None
+        self.layers: Any = None
 
     def patch(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
@@ -187,12 +168,8 @@ class Forwards:
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
         has_weights = next(iter(module.parameters()), None) is not None
-        entry = (
-            weakref.ref(module, lambda _: self.kinds.pop(key, None)),
-            DROPOUT if has_weights else _of_weightless(module),
-            has_weights,
-        )
-        self.kinds[key] = entry
+        stream = DROPOUT if has_weights else _of_weightless(module)
+        entry = self.kinds[key] = weakref.ref(module, lambda _: self.kinds.pop(key, None)), stream, has_weights
         return entry
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ...annotations import Any, Callable, Iterator
+
+DEEPEST = 4
 
 
 def buffer(tensor: Any) -> Any:
@@ -26,6 +26,18 @@ def buffer(tensor: Any) -> Any:
     view = (ctypes.c_ubyte * size).from_address(plain.data_ptr())
     view.tensor = plain  # a view of memory must keep the memory
     return view
+
+
+def parts_of(value: Any, is_part: Callable[[Any], bool], depth: int = 0) -> Iterator[Any]:
+    """What counts in a value, such as a batch, in the order in which that holds it."""
+    if is_part(value):
+        yield value
+    elif depth < DEEPEST and not isinstance(value, (str, bytes)):
+        if hasattr(value, "keys") and hasattr(value, "values"):
+            value = list(value.values())
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                yield from parts_of(item, is_part, depth + 1)
 
 
 def state_bytes(state: Any) -> bytes:

@@ -7,10 +7,7 @@ import weakref
 from itertools import chain
 
 from ...adapter_context import AdapterContext
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from ...annotations import Any, Iterator
 
 
 class Trained:

@@ -6,20 +6,17 @@ examples there are, train or test, it stays the script's unless the stream `spli
 
 from __future__ import annotations
 
-import functools
 import sys
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...project import beyond
 from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import spell_seed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
+from .proof import Proof
 
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
@@ -39,21 +36,18 @@ def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "sklearn":
         context.recorder.event("environment", {"scikit-learn": module.__version__})
     elif module.__name__ == BASE:
-        proof_of(context).patch(module)
+        context.part(_make_proof).patch(module)
     elif module.__name__ == PARAMETERS:
         if context.capture.wants_predictions:
-            _watch_metrics(module, proof_of(context).capture)
+            _watch_metrics(module, context.part(_make_proof).capture)
     else:
         _Checking(context, module.check_random_state).patch(module)
 
 
-@functools.lru_cache(maxsize=None)
-def proof_of(context: AdapterContext) -> Any:
-    from .proof import Proof
-
+def _make_proof(context: AdapterContext) -> Proof:
     proof = Proof(context)
     if context.capture.wants_predictions or context.capture.wants_weights:
-        from .capture import Capture
+        from .capture import Capture  # most runs keep nothing
 
         proof.capture = Capture(context, proof)
     return proof
@@ -70,11 +64,8 @@ def _watch_metrics(module: Any, capture: Any) -> None:
 
         def decorate_function(function: Any) -> Any:
             decorated_function = decorate(function)
-            return (
-                capture.metric(decorated_function)
-                if function.__module__.startswith("sklearn.metrics")
-                else decorated_function
-            )
+            is_metric = function.__module__.startswith("sklearn.metrics")
+            return capture.metric(decorated_function) if is_metric else decorated_function
 
         return decorate_function
 
@@ -91,10 +82,8 @@ class _Checking:
 
     def patch(self, module: Any) -> None:
         def check_random_state(seed: Any) -> Any:
-            try:
+            with self.context.recorder.guarded("check_random_state"):
                 seed = self.choose_seed(seed, _getframe(1))
-            except Exception as error:
-                self.context.recorder.fault("check_random_state", error)
             return self.original(seed)
 
         check_random_state.__doc__ = self.original.__doc__

@@ -5,20 +5,16 @@ from __future__ import annotations
 import sys
 import weakref
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable
 from ...npz import CODES
 from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import keys_of, numbers, rows
-from .proof import Proof, _arrays
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ...hashing import Array
+from .evaluation import owners_of, replace_method
+from .proof import Proof
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"
@@ -47,16 +43,8 @@ class Capture:
 
     def weights(self) -> list[tuple[str, Array]]:
         """The arrays of numbers in what is fitted and still there, as the proof names them."""
-        arrays = []
-        for number, reference in enumerate(self.proof.fitted):
-            estimator = reference()
-            if estimator is not None:
-                arrays += list(_arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0))
-        return [
-            (name, (array.dtype.name, array.shape, array.tobytes()))
-            for name, array in arrays
-            if array.dtype.name in CODES and array.ndim
-        ]
+        arrays = [(name, array) for name, array in self.proof.arrays() if array.dtype.name in CODES and array.ndim]
+        return [(name, (array.dtype.name, array.shape, array.tobytes())) for name, array in arrays]
 
     # ------------------------------------------------------------ methods
 
@@ -71,21 +59,10 @@ class Capture:
         if not self.capture.wants_predictions or kind in self.classes:
             return
         self.classes.add(kind)
-        for name in METHODS:
-            owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), object)
-            method = owner.__dict__.get(name)
-            if method is not None and (owner, name) not in self.watched:
+        for owner, name in owners_of(kind, METHODS):
+            if (owner, name) not in self.watched:
                 self.watched.add((owner, name))
-                self._patch(owner, name, method)
-
-    def _patch(self, owner: Any, name: str, method: Any) -> None:
-        if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
-            watched = type(method)(self._watch(name, method.fn), method.check, method.attribute_name)
-        elif callable(method):
-            watched = self._watch(name, method)
-        else:
-            return
-        setattr(owner, name, watched)
+                replace_method(owner, name, self._watch)
 
     def _watch(self, name: str, original: Any) -> Any:
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -104,10 +81,8 @@ class Capture:
                 result = original(estimator, *args, **kwargs)
             finally:
                 self.inside -= 1
-            try:
+            with self.recorder.guarded("outputs of %s" % name):
                 self._add_result(estimator, name, args, kwargs, result, frame)
-            except Exception as error:
-                self.recorder.fault("outputs of %s" % name, error)
             return result
 
         return wraps_like(method, original)
@@ -173,16 +148,11 @@ class Capture:
         def metric(*args: Any, **kwargs: Any) -> Any:
             if self.latest is not None:
                 truth = args[0] if args else kwargs.get("y_true")
-                predictions = (
-                    args[1]
-                    if len(args) > 1
-                    else next(map(kwargs.get, {"y_pred", "y_score", "y_prob"} & {*kwargs}), None)
-                )
+                by_name = next(map(kwargs.get, {"y_pred", "y_score", "y_prob"} & {*kwargs}), None)
+                predictions = args[1] if len(args) > 1 else by_name
                 if predictions is self.latest[0] and truth is not None:
-                    try:
+                    with self.recorder.guarded("true labels"):
                         self._true(truth)
-                    except Exception as error:
-                        self.recorder.fault("true labels", error)
             return original(*args, **kwargs)
 
         return wraps_like(metric, original)
@@ -192,13 +162,9 @@ class Capture:
         self.latest = None
         open_set = self.capture.open.get(name)
         labels = rows(numbers(result), places(numbers(truth), classes), None)
-        if (
-            open_set is None
-            or open_set.why_not
-            or not labels
-            or "truth" not in labels
-            or labels["truth"][1][0] != open_set.parts["outputs"].rows
-        ):
+        if open_set is None or open_set.why_not or not labels or "truth" not in labels:
+            return
+        if labels["truth"][1][0] != open_set.parts["outputs"].rows:
             return
         whole = {part: each.whole() for part, each in open_set.parts.items()}
         if whole.get("truth") != labels["truth"]:

@@ -8,14 +8,9 @@ import weakref
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Array, Callable, Iterator, Sequence
 from ...arrays import array_of
 from ...evaluations import INPUTS, LABELS, Evaluations
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from ...hashing import Array
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -45,16 +40,10 @@ class Evaluation:
         if kind in self.kinds or self.data.is_over:
             return
         self.kinds.add(kind)
-        for name in METHODS:
-            owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), object)
-            method = owner.__dict__.get(name)
-            if method is None or (owner, name) in self.watched or not owner.__module__.startswith("sklearn."):
-                continue
-            self.watched.add((owner, name))
-            if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
-                setattr(owner, name, type(method)(self._watching(name, method.fn), method.check, method.attribute_name))
-            elif callable(method):
-                setattr(owner, name, self._watching(name, method))
+        for owner, name in owners_of(kind, METHODS):
+            if (owner, name) not in self.watched and owner.__module__.startswith("sklearn."):
+                self.watched.add((owner, name))
+                replace_method(owner, name, self._watching)
 
     def _watching(self, name: str, original: Any) -> Any:
         @functools.wraps(original)
@@ -62,10 +51,8 @@ class Evaluation:
             is_asked = not (self.inside or self.data.is_over or self.is_fitting()) and get_ident() == self.thread
             if not is_asked:
                 return original(estimator, *args, **kwargs)
-            try:
+            with self.recorder.guarded("data of %s" % name):
                 self._take(name, args, kwargs)
-            except Exception as error:
-                self.recorder.fault("data of %s" % name, error)
             self.inside += 1
             try:
                 return original(estimator, *args, **kwargs)
@@ -105,6 +92,23 @@ class Evaluation:
         self.data.end(self.evidence)
         self.latest = _nothing
         self.evidence = LABELS
+
+
+def owners_of(kind: type, names: Sequence[str]) -> Iterator[tuple[type, str]]:
+    """The classes in which methods of a class are defined."""
+    for name in names:
+        owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), None)
+        if owner is not None:
+            yield owner, name
+
+
+def replace_method(owner: type, name: str, watch: Callable[[str, Any], Any]) -> None:
+    """Put what `watch` makes of it in the place of a method."""
+    method = owner.__dict__[name]
+    if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
+        setattr(owner, name, type(method)(watch(name, method.fn), method.check, method.attribute_name))
+    elif callable(method):
+        setattr(owner, name, watch(name, method))
 
 
 def _nothing() -> None:

@@ -6,13 +6,10 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...hashing import weights_digest
+from ...annotations import Any, Iterator
 from ...seeds import wraps_like
+from ..rows import record_weights
 from .evaluation import Evaluation
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 DEEPEST = 6
 
@@ -76,17 +73,16 @@ class Proof:
         if not any(reference() is estimator for reference in self.fitted):
             self.fitted.append(weakref.ref(estimator))
 
-    def emit_hash(self, moment: str) -> None:
-        """Emit the hash of what is still there."""
-        arrays: list[tuple[str, Any]] = []
+    def arrays(self) -> Iterator[tuple[str, Any]]:
+        """The arrays of what is still there, by name."""
         for number, reference in enumerate(self.fitted):
             estimator = reference()
             if estimator is not None:
-                arrays += _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
-        if arrays:
-            count = sum(array.size for _, array in arrays)
-            weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
-            self.recorder.event("weights", moment, "sklearn", weights_digest(weights), count)
+                yield from _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
+
+    def emit_hash(self, moment: str) -> None:
+        """Emit the hash of what is still there."""
+        record_weights(self.recorder, moment, "sklearn", list(self.arrays()))
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:

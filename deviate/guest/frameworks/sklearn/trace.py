@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import partial
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterator
 from ..array_trace import States, record, record_batch
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"
@@ -31,7 +29,7 @@ class SklearnTrace:
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
     ) -> None:
         self.trace = context.trace
-        self.recorder = context.recorder
+        self._tell = partial(context.trace.attempt, "trace of scikit-learn")
         self.states = States(context)
         self.arrays_of = arrays_of
 
@@ -77,13 +75,6 @@ class SklearnTrace:
         for name, array in self.arrays_of(type(estimator).__name__, estimator, 0):
             if not name.endswith((CURVE, LAST)):
                 yield name, array
-
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            try:
-                act()
-            except Exception as error:
-                self.recorder.fault("trace of scikit-learn", error)
 
 
 def _losses(estimator: Any) -> Iterator[tuple[str, float]]:

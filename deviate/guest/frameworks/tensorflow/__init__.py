@@ -6,19 +6,16 @@ import sys
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from . import callbacks, summaries
 from .controls import Controls
 from .draws import LIBRARY, Draws
 from .generators import Generators, Stateless
 from .names import Names
-from .proof import proof_of
-from .purpose import purpose_of
+from .proof import Proof
+from .purpose import Purpose
 from .sessions import Sessions
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 SUMMARIES = "tensorflow.python.summary.writer.writer"
 MODULES = ("tensorflow", SUMMARIES)
@@ -34,7 +31,7 @@ def install(module: Any, context: AdapterContext) -> None:
         module.random.set_seed(context.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
     context.recorder.at_close.append(lambda: context.recorder.event("environment", controls.facts()))
-    purpose = purpose_of(context)
+    purpose = context.part(Purpose)
     Draws(context, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
     names = Names()
     _override_seeds(context, names)
@@ -46,13 +43,13 @@ def install(module: Any, context: AdapterContext) -> None:
         callbacks.patch(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
     _watch_gradients(context)
     if context.capture.wants_predictions:
-        from .capture import calls_of  # most runs keep nothing
+        from .capture import Calls  # most runs keep nothing
 
-        calls_of(context, proof_of(context)).patch()
+        context.part(Calls).patch()
     if context.trace.requested_level:
-        from .trace import tensorflow_trace_of  # most runs are not traced
+        from .trace import TensorflowTrace  # most runs are not traced
 
-        tensorflow_trace_of(context).patch()
+        context.part(TensorflowTrace).patch()
     Sessions(context).patch()
     if context.capture.profile:
         from .profile import install_profile
@@ -62,18 +59,13 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _watch_gradients(context: AdapterContext) -> None:
     """What gradients are taken of is what is trained."""
-    backprop: Any = sys.modules["tensorflow.python.eager.backprop"]
-    original, proof = backprop.GradientTape.gradient, proof_of(context)
+    backprop, proof = sys.modules["tensorflow.python.eager.backprop"], context.part(Proof)
 
-    def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            flat = sources.values() if isinstance(sources, dict) else sources
-            proof.optimize(list(flat) if isinstance(flat, (list, tuple, type({}.values()))) else [flat])
-        except Exception as error:
-            context.recorder.fault("gradient", error)
-        return original(self, target, sources, *args, **kwargs)
+    def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
+        flat = sources.values() if isinstance(sources, dict) else sources
+        proof.optimize(list(flat) if isinstance(flat, (list, tuple, type({}.values()))) else [flat])
 
-    backprop.GradientTape.gradient = wraps_like(gradient, original)
+    context.observe(backprop.GradientTape, "gradient", before=gradient)
 
 
 def _tell_of_clock(context: AdapterContext, names: Names) -> None:

@@ -8,13 +8,10 @@ from __future__ import annotations
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...callback_threads import callback_threads_of
 from ...seeds import wraps_like
 from .purpose import Purpose
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 LOOKS = 3
 """How often a function that several threads call is looked at for draws."""
@@ -22,16 +19,14 @@ LOOKS = 3
 
 def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
     """Stand in for the class of the registry through which all of them are made and called."""
-    insert, original, streams = registry.insert, registry.__call__, context.streams
+    original, streams = registry.__call__, context.streams
     places: dict[Any, tuple[str, int]] = {}
     looks: dict[Any, int] = {}
 
-    def register(self: Any, func: Any) -> Any:
-        token = insert(self, func)
+    def register(token: Any, registry: Any, func: Any) -> None:
         callback_threads_of(streams)
-        if streams.is_routed_thread() and purpose.is_parallel(_getframe(1)) and not is_deterministic():
-            places[token], looks[token] = context.project.nearest(_getframe(1)), LOOKS
-        return token
+        if streams.is_routed_thread() and purpose.is_parallel(_getframe()) and not is_deterministic():
+            places[token], looks[token] = context.project.nearest(_getframe()), LOOKS
 
     def __call__(self: Any, token: Any, *args: Any) -> Any:  # noqa: N807
         callback_threads = callback_threads_of(streams)
@@ -50,7 +45,7 @@ def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_determini
             looks[token] = 0
             context.recorder.event("uncontrolled", "draws of Python in parallel threads of tf.data", *places[token])
 
-    registry.insert = wraps_like(register, insert)
+    context.observe(registry, "insert", after=register)
     registry.__call__ = wraps_like(__call__, original)
 
 

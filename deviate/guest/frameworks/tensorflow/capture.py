@@ -6,21 +6,16 @@ leads to the outputs runs on the same inputs; it is made only where that part ch
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...seeds import wraps_like
+from ...annotations import Any
 from ..loops import Loop, Loops
 from ..rows import arrays_in, numbers
 from .proof import Proof
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 FRAMEWORK = "keras"
 PYTHON = "tensorflow.python."
@@ -44,9 +39,10 @@ class Traced:
 class Calls(Loops):
     """Calls of trained models by the script's own code."""
 
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+    def __init__(self, context: AdapterContext) -> None:
         super().__init__(context, FRAMEWORK)
-        self.proof = proof
+        self.context = context
+        self.proof = context.part(Proof)
         self.drawn: tuple[Any, Any] | None = None
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -55,10 +51,12 @@ class Calls(Loops):
 
     def patch(self) -> None:
         """TensorFlow has been imported."""
-        self._patch_graphs(sys.modules[PYTHON + "eager.polymorphic_function.concrete_function"].ConcreteFunction)
-        self._patch_iterators(sys.modules[PYTHON + "data.ops.iterator_ops"].OwnedIterator)
-        backprop: Any = sys.modules[PYTHON + "eager.backprop"]
-        backprop.GradientTape.gradient = self._before(backprop.GradientTape.gradient, self._differentiates)
+        graphs = sys.modules[PYTHON + "eager.polymorphic_function.concrete_function"].ConcreteFunction
+        self.context.observe(graphs, "_call_flat", after=self._ran)
+        iterator = sys.modules[PYTHON + "data.ops.iterator_ops"].OwnedIterator
+        self.context.observe(iterator, "__next__", after=self._draw)
+        backprop = sys.modules[PYTHON + "eager.backprop"]
+        self.context.observe(backprop.GradientTape, "gradient", before=self._differentiates)
 
     # ------------------------------------------------------------ what is seen
 
@@ -99,16 +97,9 @@ class Calls(Loops):
 
     # ------------------------------------------------------------ data sets
 
-    def _patch_iterators(self, iterator: Any) -> None:
-        original, calls = iterator.__next__, self
-
-        def __next__(self_: Any) -> Any:  # noqa: N807
-            batch = original(self_)
-            if get_ident() == calls.capture.thread:
-                calls.drawn = self_, batch
-            return batch
-
-        iterator.__next__ = wraps_like(__next__, original)
+    def _draw(self, batch: Any, iterator: Any) -> None:
+        if get_ident() == self.capture.thread:
+            self.drawn = iterator, batch
 
     def _loop(self, frame: FrameType) -> Loop:
         """The loop through which the latest batch came."""
@@ -137,19 +128,11 @@ class Calls(Loops):
 
     # ------------------------------------------------------------ graphs
 
-    def _patch_graphs(self, concrete: Any) -> None:
-        original, calls = concrete._call_flat, self
-
-        def _call_flat(self_: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-            outputs = original(self_, tensor_inputs, captured_inputs)
-            if calls.traced or calls.training:
-                calls._ran(self_.graph, tensor_inputs, captured_inputs)
-            return outputs
-
-        concrete._call_flat = wraps_like(_call_flat, original)
-
-    def _ran(self, graph: Any, inputs: Any, captured: Any) -> None:
+    def _ran(self, result: Any, function: Any, tensor_inputs: Any, captured_inputs: Any) -> None:
         """A graph has run. Those in which gradients are taken train."""
+        if not (self.traced or self.training):
+            return
+        graph = function.graph
         try:
             traced = self.traced.get(id(graph))
             if get_ident() != self.capture.thread or not sys.modules["tensorflow"].executing_eagerly():
@@ -160,7 +143,7 @@ class Calls(Loops):
             elif traced is not None and traced.graph() is graph:
                 model = traced.model()
                 if model is not None and self.is_trained(model):
-                    self._take(traced, graph, inputs, captured)
+                    self._take(traced, graph, tensor_inputs, captured_inputs)
         except Exception as error:
             self.traced.pop(id(graph), None)
             self.recorder.fault("outputs of a graph", error)
@@ -187,16 +170,6 @@ class Calls(Loops):
             self.sets.refuse("evaluation", "%s stands before the outputs in a graph" % bad)
             return False
         return _part(graph, fetches), n_inputs, is_labelled
-
-    def _before(self, original: Any, act: Any) -> Any:
-        def method(*args: Any, **kwargs: Any) -> Any:
-            try:
-                act(*args, **kwargs)
-            except Exception as error:
-                self.recorder.fault(original.__name__, error)
-            return original(*args, **kwargs)
-
-        return wraps_like(method, original)
 
 
 def _unsafe(graph: Any, tensors: list[Any]) -> str:
@@ -235,8 +208,3 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
     labels = next(arrays_in(batch[1]), None)
     is_theirs = labels is not None and labels.shape[0] == rows and all(labels is not each for each in inputs)
     return labels if is_theirs else None
-
-
-@functools.lru_cache(maxsize=None)
-def calls_of(context: AdapterContext, proof: Proof) -> Calls:
-    return Calls(context, proof)

@@ -10,11 +10,8 @@ import sys
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 DETERMINISM = "tensorflow.config.experimental.enable_op_determinism"
 TF32 = "tensorflow.config.experimental.enable_tensor_float_32_execution"
@@ -87,13 +84,11 @@ class Controls:
         original = getattr(owner, name)
 
         def setter(*args: Any, **kwargs: Any) -> None:
-            try:
+            with self.context.recorder.guarded(call):
                 if is_against(*args, **kwargs):
                     value = ", ".join(map(repr, (*args, *kwargs.values())))
                     place = self.context.project.nearest(_getframe(1))
                     self.context.recorder.event("control", factor, call, value, *place, "overridden")
-            except Exception as error:
-                self.context.recorder.fault(call, error)
 
         setattr(owner, name, wraps_like(setter, original))
 

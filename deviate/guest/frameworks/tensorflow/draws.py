@@ -9,18 +9,15 @@ from __future__ import annotations
 import sys
 from sys import _getframe
 from threading import current_thread
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import spell_seed
 from .pipelines import Pipelines
 from .purpose import Purpose
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 LIBRARY = "tensorflow"
 REPLICAS = ("_MirroredReplicaThread",)

@@ -11,12 +11,9 @@ import weakref
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .proof import Proof
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 SAME_ROWS = frozenset((
     "CacheDataset",
@@ -34,11 +31,7 @@ DEEPEST = 100
 
 
 class Evaluation:
-    """One phase of evaluation, the first that tells of its examples.
-
-    Attributes:
-        is_over: whether they have been told.
-    """
+    """One phase of evaluation, the first that tells of its examples."""
 
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         self.recorder = context.recorder
@@ -46,12 +39,8 @@ class Evaluation:
         self.examples = Evaluations(context.recorder, "keras")
         self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
-        self.recorder.at_main_end.append(self.end)
+        self.recorder.at_main_end.append(self.examples.end)
         self.recorder.at_close.append(self.examples.close)
-
-    @property
-    def is_over(self) -> bool:
-        return self.examples.is_over
 
     def whole(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
         """All data of an evaluation at once: arrays, or a dataset.
@@ -59,21 +48,22 @@ class Evaluation:
         Args:
             is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
         """
-        self.end()
+        self.examples.end()
         arrays = list(_arrays((data, targets)))
         evidence = LABELS if is_labelled else INPUTS
         if not arrays:
             arrays, evidence = list(_sources(data) or ()), LOADER
-        if not self.is_over and arrays:
+        if not self.examples.is_over and arrays:
             self._add(arrays)
             self.examples.end(evidence)
 
     def call(self, model: Any, value: Any) -> None:
         """A model that was trained is called for inference, by no other one."""
-        step = self._main_steps()
+        running = self.recorder.running.get(get_ident(), [])
+        step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
         if self.model() is not model or self.step != step:
-            self.end()
-        if not self.is_over and self.proof.is_trained(model):
+            self.examples.end()
+        if not self.examples.is_over and self.proof.is_trained(model):
             arrays = list(_arrays(value))[:1]
             if arrays:
                 self.model, self.step = weakref.ref(model), step
@@ -81,20 +71,12 @@ class Evaluation:
 
     def train(self) -> None:
         """A training step follows."""
-        self.end()
-        self.examples.train()
-
-    def end(self) -> None:
-        """Another evaluation follows, or training."""
         self.examples.end()
+        self.examples.train()
 
     def _add(self, arrays: list[Any]) -> None:
         rows = arrays[0].shape[0]
         self.examples.add([(str(each.dtype), each.shape, _bytes(each)) for each in arrays if each.shape[0] == rows])
-
-    def _main_steps(self) -> tuple[tuple[int, int], ...]:
-        running = self.recorder.running.get(get_ident(), [])
-        return tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
 
 
 def _arrays(value: Any) -> Iterator[Any]:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import sys
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...seeds import wraps_like
 from .names import Names
 from .purpose import Purpose
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any
 
 LIBRARY = "tensorflow.Generator"
 STATELESS = "tensorflow.stateless"
@@ -144,12 +141,10 @@ class Stateless:
             frame = _getframe(1)
             if not self.context.streams.is_routed_thread() or not self.purpose.is_asked_by_project(frame):
                 return original(*args, **kwargs)
-            try:
+            with self.context.recorder.guarded(original.__name__):
                 bound = signature.bind(*args, **kwargs)
                 bound.arguments["seed"] = self._mix_seed(bound.arguments["seed"], frame, original)
                 args, kwargs = bound.args, bound.kwargs
-            except Exception as error:
-                self.context.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
         return wraps_like(operation, original)

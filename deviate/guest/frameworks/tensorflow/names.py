@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ...annotations import Any
 
 INTERNAL = "tensorflow.python."
 

@@ -8,14 +8,11 @@ from the iteration, and operations draw statelessly from it; also where several 
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ...seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 SEED = 1
 """The numbers of the elements are the same in all runs; what varies are the seeds of the operations."""
@@ -62,14 +59,12 @@ class Pipelines:
                 self.mapping -= 1
             if self.met == before or self.number is not None:
                 return mapped
-            try:
+            with self.context.recorder.guarded("Dataset.map"):
                 source = dataset.zip((self_, self._numbers(dataset)))
                 numbered = original(source, self._pass_number(map_func, structured), *args, **kwargs)
                 numbered._deviate_input = self_
-            except Exception as error:
-                self.context.recorder.fault("Dataset.map", error)
-                return mapped
-            return numbered
+                return numbered
+            return mapped
 
         return wraps_like(map, original)
 
@@ -107,16 +102,15 @@ class Pipelines:
     def _versions(self) -> dict[str, Callable[..., Any]]:
         """The stateless version of each operation, called with the same arguments but for the seed."""
         stateless: Any = self.stateless
+        uniform = stateless.stateless_random_uniform
+
+        def of_shape(version: Any) -> Any:
+            return lambda shape, dtype, seed: version(shape, seed, dtype=dtype)
+
         return {
-            "random_uniform": lambda shape, dtype, seed: stateless.stateless_random_uniform(shape, seed, dtype=dtype),
-            "random_uniform_int": lambda shape, minval, maxval, seed: stateless.stateless_random_uniform(
-                shape, seed, minval, maxval, minval.dtype
-            ),
-            "random_standard_normal": lambda shape, dtype, seed: stateless.stateless_random_normal(
-                shape, seed, dtype=dtype
-            ),
-            "truncated_normal": lambda shape, dtype, seed: stateless.stateless_truncated_normal(
-                shape, seed, dtype=dtype
-            ),
+            "random_uniform": of_shape(uniform),
+            "random_uniform_int": lambda shape, low, high, seed: uniform(shape, seed, low, high, low.dtype),
+            "random_standard_normal": of_shape(stateless.stateless_random_normal),
+            "truncated_normal": of_shape(stateless.stateless_truncated_normal),
             "random_shuffle": stateless.stateless_shuffle,
         }

@@ -7,14 +7,11 @@ import shutil
 import sys
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...capture import FOLDER
 from ...profiling import Window
 from ...seeds import wraps_like
 from ...xplane import read_device, read_host
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 FRAMEWORK = "tensorflow"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
@@ -77,7 +74,6 @@ def _read(folder: str) -> dict[str, Any]:
     on_device = read_device(data)
     times = on_device or read_host(data)
     kernels: list[list[Any]] = [[name, calls, seconds] for name, (calls, seconds) in times.items()]
-    kernels.sort(key=lambda kernel: (-kernel[2], kernel[0]))
     return {
         "device": "gpu" if on_device else "cpu",
         "measure": ON_DEVICE if on_device else ON_CPU,

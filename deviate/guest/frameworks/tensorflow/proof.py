@@ -6,19 +6,14 @@ gradients are taken of. Nothing here keeps one of them alive or draws a number.
 
 from __future__ import annotations
 
-import functools
 import gc
-import math
 import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...bits import flip_lowest_bit, places
+from ...annotations import Any, Iterable, Iterator
+from ...bits import flip_element, places
 from ...hashing import weights_digest
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator
 
 
 class Proof:
@@ -84,18 +79,22 @@ class Proof:
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
             gc.collect()  # else what is told would depend on when the collector came by
         arrays, n_parameters = [], 0
+        for name, variable, array in self.arrays():
+            n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
+            arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        self.is_told = True
+        if arrays:
+            framework = "keras" if any(self._live(self.models)) else "tensorflow"
+            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
+
+    def arrays(self) -> Iterator[tuple[str, Any, Any]]:
+        """Names, variables and their values, each once."""
         recorded: set[int] = set()
         for name, variable in self.named_variables():
             identities = _identities(variable)
             if recorded.isdisjoint(identities):
                 recorded.update(identities)
-                array = to_numpy(variable)
-                n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
-                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
-        self.is_told = True
-        if arrays:
-            framework = "keras" if any(self._live(self.models)) else "tensorflow"
-            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
+                yield name, variable, to_numpy(variable)
 
     def named_variables(self) -> Iterator[tuple[str, Any]]:
         for number, model in enumerate(self._live(self.models)):
@@ -115,23 +114,21 @@ class Proof:
     def flip(self, variables: Iterable[Any]) -> None:
         """Flip the lowest bit of one element; in a graph that is being made, before it runs for the first time."""
         seed, weights = str(self.bit), list(_each_once(variables))
-        try:
-            with _outside_of_graphs():
-                for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
-                    weight = weights[number]
-                    array = to_numpy(weight)
-                    if array.shape != tuple(weight.shape):
-                        return  # a graph is being made for the first time: its variables have no values yet
-                    change = flip_element(array, index, weight.assign)
-                    if change is not None:
-                        name = getattr(weight, "path", weight.name)
-                        self.recorder.event(
-                            "flip", "keras" if self.models else "tensorflow", name, list(index), *change
-                        )
-                        self.bit = None
-                        return
-        except Exception as error:
-            self.recorder.fault("one-bit", error)
+        with self.recorder.guarded("one-bit"), _outside_of_graphs():
+            for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
+                weight = weights[number]
+                array = to_numpy(weight)
+                if array.shape != tuple(weight.shape):
+                    return  # a graph is being made for the first time: its variables have no values yet
+                change = flip_element(array, index)
+                if change is not None:
+                    weight.assign(change[0])
+                    name = getattr(weight, "path", weight.name)
+                    self.recorder.event(
+                        "flip", "keras" if self.models else "tensorflow", name, list(index), *change[1:]
+                    )
+                    self.bit = None
+                    return
 
     def _flip_later(self) -> None:
         """A later step of the main loop begins, with models and variables that have been trained before it."""
@@ -140,28 +137,11 @@ class Proof:
             self.flip(trainable or self._live(self.variables))
 
 
-def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], object]) -> tuple[float, float] | None:
-    """Flip the lowest bit of an element; gives its value before and after, None where it is not finite."""
-    before = float(array[index])
-    if not math.isfinite(before):
-        return None
-    numpy = sys.modules["numpy"]
-    changed = numpy.array(array)
-    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
-    assign(changed)
-    return before, float(changed[index])
-
-
 def to_numpy(variable: Any) -> Any:
     """The value of a variable, of whichever backend of Keras."""
     if hasattr(variable, "_value") and "keras.src.backend" in sys.modules:
         return sys.modules["keras.src.backend"].convert_to_numpy(variable)
     return variable.numpy()
-
-
-@functools.lru_cache(maxsize=None)
-def proof_of(context: AdapterContext) -> Proof:
-    return Proof(context)
 
 
 def _identities(variable: Any) -> set[int]:

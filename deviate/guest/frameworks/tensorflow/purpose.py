@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
+from types import CodeType, FrameType
 
 from ...adapter_context import AdapterContext
-from ...project import beyond
+from ...project import beyond, outwards
 from ...split import EXAMPLES
 from ...streams import OTHER
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Iterator
 
 ORDER, PERMUTATION, BATCHES, PIPELINE, PARALLEL = "order", "permutation", "batches", "pipeline", "parallel"
 """Beside the names of streams: a dataset is shuffled, a tensor is, Keras makes batches of arrays; a function of a
@@ -96,7 +91,7 @@ class Purpose:
             return self.streams.now
         if self.flows.reach(frame, MADE_INTO):
             return "init"
-        if is_called and any(map(self._is_model, _outwards(frame))):
+        if is_called and any(map(self._is_model, outwards(frame))):
             return "dropout"
         return OTHER if self.recorder.has_stepped else self._early(frame)
 
@@ -146,13 +141,13 @@ class Purpose:
         return PIPELINE in self._kinds(frame) and self._is_parallel(frame)
 
     def _is_parallel(self, frame: FrameType) -> bool:
-        owners = (outer.f_locals.get("self") for outer in _outwards(frame) if outer.f_code.co_name == "__init__")
+        owners = (outer.f_locals.get("self") for outer in outwards(frame) if outer.f_code.co_name == "__init__")
         return any(type(owner).__name__ in PARALLEL_CLASSES for owner in owners)
 
     def name(self, frame: FrameType) -> str:
         """The public function of the library that the project, or another library, called."""
         name, owner = frame.f_code.co_name, ""
-        for outer in _outwards(frame):
+        for outer in outwards(frame):
             module = str(outer.f_globals.get("__name__"))
             if not module.startswith("tensorflow."):
                 break
@@ -189,21 +184,9 @@ class Purpose:
         return tensorflow is not None and isinstance(frame.f_locals.get("self"), tensorflow.Module)
 
 
-@functools.lru_cache(maxsize=None)
-def purpose_of(context: AdapterContext) -> Purpose:
-    """The one that all adapters of a process ask: it keeps what it has read."""
-    return Purpose(context)
-
-
 def _kind(code: CodeType) -> str | None:
     file = code.co_filename.replace(os.sep, "/")
     for path, function, kind in KINDS:
         if path in file and code.co_name.startswith(function):
             return kind
     return None
-
-
-def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import sys
 import weakref
+from functools import partial
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
-from ...bits import places
-from ...hashing import weights_digest
-from ...seeds import wraps_like
-from .proof import flip_element
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
+from ...annotations import Any
+from ...bits import flip_element, places
+from ..rows import record_weights
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"
@@ -39,26 +35,16 @@ class Sessions:
     def patch(self) -> None:
         session: Any = sys.modules["tensorflow.python.client.session"]
         optimizer: Any = sys.modules["tensorflow.python.training.optimizer"]
-        self._wrap(session.BaseSession, "__init__", after=self._begin)
-        self._wrap(session.BaseSession, "run", before=self._run)
-        self._wrap(session.BaseSession, "close", before=self._close)
-        self._wrap(optimizer.Optimizer, "apply_gradients", before=self._optimize)
+        observe = self.context.observe
+        observe(session.BaseSession, "__init__", after=lambda result, *call, **kwargs: self._act(self._begin, *call))
+        observe(session.BaseSession, "run", before=partial(self._act, self._run))
+        observe(session.BaseSession, "close", before=partial(self._act, self._close))
+        observe(optimizer.Optimizer, "apply_gradients", before=partial(self._act, self._optimize))
         self.recorder.at_main_end.append(lambda: self._tell_all("loop"))
         self.recorder.at_close.append(lambda: self._tell_all("exit"))
 
-    def _wrap(self, owner: Any, name: str, before: Any = None, after: Any = None) -> None:
-        original = getattr(owner, name)
-
-        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            self._act(before, self_)
-            result = original(self_, *args, **kwargs)
-            self._act(after, self_)
-            return result
-
-        setattr(owner, name, wraps_like(method, original))
-
-    def _act(self, act: Any, subject: Any) -> None:
-        if act is None or self.is_busy:
+    def _act(self, act: Any, subject: Any, *args: Any, **kwargs: Any) -> None:
+        if self.is_busy:
             return
         self.is_busy = True
         try:
@@ -72,7 +58,7 @@ class Sessions:
         self.open.append(weakref.ref(session))
         if not self.is_warned and (self.context.controls or self.context.streams.is_active):
             self.is_warned = True
-            self.recorder.event("uncontrolled", ORDER, *self.context.project.nearest(_getframe(3)))
+            self.recorder.event("uncontrolled", ORDER, *self.context.project.nearest(_getframe()))
 
     def _optimize(self, optimizer: Any) -> None:
         ops: Any = sys.modules["tensorflow.python.framework.ops"]
@@ -89,9 +75,10 @@ class Sessions:
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
         for number, index in places(self.bit, [array.shape for _, array in floats]):
             variable, array = floats[number]
-            change = flip_element(array, index, lambda changed, variable=variable: variable.load(changed, session))  # type: ignore[misc]
+            change = flip_element(array, index)
             if change is not None:
-                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change)
+                variable.load(change[0], session)
+                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change[1:])
                 self.bit = None
                 return
 
@@ -110,13 +97,8 @@ class Sessions:
             weights = _weights(session)
         except Exception:  # a graph without values, or a session whose server has gone
             return
-        arrays = [
-            ("%d.%s" % (number, variable.name), (str(array.dtype), array.shape, array.tobytes()))
-            for number, (variable, array) in enumerate(weights)
-        ]
-        if arrays:
-            count = sum(int(array.size) for _, array in weights)
-            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), count)
+        arrays = [("%d.%s" % (number, variable.name), array) for number, (variable, array) in enumerate(weights)]
+        record_weights(self.recorder, moment, FRAMEWORK, arrays)
 
 
 def _weights(session: Any) -> list[tuple[Any, Any]]:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
 from ..array_trace import States
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 
 class Step:
@@ -31,13 +26,7 @@ class Step:
         self.at_states: Callable[[int], object] = lambda place: None
 
 
-@functools.lru_cache(maxsize=None)
-def step_of(context: AdapterContext) -> Step:
-    return Step(context)
-
-
 def is_eager_tensor(value: Any) -> bool:
     """Whether it is a tensor of TensorFlow, sparse ones too, that has its numbers."""
-    return hasattr(getattr(value, "values", value) if hasattr(value, "indices") else value, "numpy") and not hasattr(
-        value, "graph"
-    )
+    numbers = getattr(value, "values", value) if hasattr(value, "indices") else value
+    return hasattr(numbers, "numpy") and not hasattr(value, "graph")

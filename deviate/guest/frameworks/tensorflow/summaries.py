@@ -6,12 +6,9 @@ from sys import _getframe
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any
 from ...recorder import Running
 from ..managed import Managed
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def patch(writer: Any, context: AdapterContext) -> None:

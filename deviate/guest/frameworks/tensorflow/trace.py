@@ -6,19 +6,16 @@ code runs, and with it tapes and optimizers: so it is known whether it trains.
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
+from functools import partial
 from zlib import crc32
 
 from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
 from ...seeds import wraps_like
-from ..array_trace import named_parts, record, record_batch, record_loss
-from .step import is_eager_tensor, step_of
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+from ..array_trace import named_parts, record, record_batch, record_loss, record_outputs
+from .step import Step, is_eager_tensor
 
 FRAMEWORK = "tensorflow"
 COMPILED = "a tf.function is one graph: what its operations compute never leaves it"
@@ -33,8 +30,8 @@ class TensorflowTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.recorder = context.recorder
-        self.step = step_of(context)
+        self._tell = partial(context.trace.attempt, "trace of tensorflow")
+        self.step = context.part(Step)
         self.running: list[Any] = []
         self.step.at_change = self.mark
         self.step.at_states = self.tell_states
@@ -45,25 +42,21 @@ class TensorflowTrace:
     def patch(self) -> None:
         """The modules of TensorFlow that are there once it is loaded."""
         tape: Any = sys.modules["tensorflow.python.eager.backprop"].GradientTape
-        tape.gradient = self._differentiating(tape.gradient)
+        self.context.observe(tape, "gradient", before=self._differentiates)
         function: Any = sys.modules["tensorflow.python.eager.polymorphic_function.polymorphic_function"].Function
         function.__call__ = self._calling(function.__call__)
         generator: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"].Generator
-        generator.__init__ = self._making(generator.__init__)
+        self.context.observe(generator, "__init__", after=self._note_generator)
 
     # ------------------------------------------------------------ tapes
 
-    def _differentiating(self, original: Any) -> Any:
-        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            self.mark()
-            if self.running and self.trace.level >= 2 and not self.trace.is_dropped:
-                self._tell(lambda: self._initial(sources))
-            if not self.running and self.trace.level and is_eager_tensor(target):
-                frame = sys._getframe(1)
-                self._tell(lambda: self._loss(target, frame))
-            return original(tape, target, sources, *args, **kwargs)
-
-        return wraps_like(gradient, original)
+    def _differentiates(self, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
+        self.mark()
+        if self.running and self.trace.level >= 2 and not self.trace.is_dropped:
+            self._tell(lambda: self._initial(sources))
+        if not self.running and self.trace.level and is_eager_tensor(target):
+            frame = sys._getframe(1)
+            self._tell(lambda: self._loss(target, frame))
 
     def mark(self) -> None:
         """The functions that are traced now train."""
@@ -162,20 +155,13 @@ class TensorflowTrace:
         """A function is to its caller what a module is to a model."""
         outputs = [each.numpy() for _, each in named_parts(result, "") if is_eager_tensor(each)]
         function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
-        place = self.trace.place(frame)
-        for number, output in enumerate(outputs):
-            name = function_name + ("[%d]" % number if number else "")
-            record(self.trace, "module", name, output, place, outputs=len(outputs))
+        record_outputs(self.trace, function_name, outputs, self.trace.place(frame))
 
     # ------------------------------------------------------------ generators
 
-    def _making(self, original: Any) -> Any:
-        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            original(self_, *args, **kwargs)
-            self.generators = [reference for reference in self.generators if reference() is not None]
-            self.generators.append(weakref.ref(self_))
-
-        return wraps_like(__init__, original)
+    def _note_generator(self, result: None, generator: Any, *args: Any, **kwargs: Any) -> None:
+        self.generators = [reference for reference in self.generators if reference() is not None]
+        self.generators.append(weakref.ref(generator))
 
     def states(self) -> Iterator[tuple[str, Any]]:
         """Variables with the states of the generators that there are, in the order in which they were made."""
@@ -199,13 +185,6 @@ class TensorflowTrace:
             if is_eager_tensor(variable):
                 record(self.trace, "state", name, variable.numpy(), place)
 
-    def _tell(self, act: Callable[[], object]) -> None:
-        if self.trace.level:
-            try:
-                act()
-            except Exception as error:
-                self.recorder.fault("trace of tensorflow", error)
-
 
 def variables_of(function: Any) -> list[tuple[str, Any]]:
     """The variables that a function uses, each once, with their names, in the order in which they were made."""
@@ -227,8 +206,3 @@ def _changes(function: Any) -> bool:
             for operation in concrete.graph.get_operations()
         )
     return bool(changes)
-
-
-@functools.lru_cache(maxsize=None)
-def tensorflow_trace_of(context: AdapterContext) -> TensorflowTrace:
-    return TensorflowTrace(context)

@@ -10,13 +10,10 @@ from sys import _getframe
 
 from .... import names
 from ....adapter_context import AdapterContext
+from ....annotations import TYPE_CHECKING, Any, Callable, Iterator
 from .batches import Kinds, fits, memory, shares
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
     from .passes import Batch, Pass
 
     Around = list[tuple[str, Any]]
@@ -146,12 +143,9 @@ class Surroundings:
             return
         first_input, n_picks = inputs[0], MOST_PICKS
         candidates: list[tuple[str, Any, dict[str, Any]]] = []
-        frame: FrameType | None = _getframe(1)
-        while frame is not None:
-            if self.project.place(frame.f_code) is not None:
-                variables = names.variables(frame)
-                candidates += [(name, value, variables) for name, value in variables.items() if self._is_plain(value)]
-            frame = frame.f_back
+        for frame in self.project.frames(_getframe(1)):
+            variables = names.variables(frame)
+            candidates += [(name, value, variables) for name, value in variables.items() if self._is_plain(value)]
         for array, holder, variables in candidates:
             if holder.dtype == first_input.dtype and holder.shape[1:] == first_input.shape[1:]:
                 for indices, picks, _ in candidates:

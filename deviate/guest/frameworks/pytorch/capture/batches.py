@@ -6,14 +6,9 @@ import sys
 from itertools import islice
 from weakref import WeakKeyDictionary, ref
 
+from ....annotations import Any, Callable, Iterator
 from ...rows import LABELS, OUTPUTS
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
-DEEPEST = 4
-
+from ..tensors import parts_of
 
 places: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()
 """Of modules that put out several tensors, which of them has the scores of classes; None for the first one."""
@@ -27,17 +22,9 @@ class Kinds:
         self.strided = torch.strided
         self.plain = (torch.Tensor, torch.nn.Parameter)
 
-    def tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
+    def tensors(self, value: Any) -> Iterator[Any]:
         """Tensors with rows, in the order in which a value holds them."""
-        if isinstance(value, self.tensor):
-            if self.has_rows(value):
-                yield value
-        elif depth < DEEPEST and not isinstance(value, (str, bytes)):
-            if hasattr(value, "keys") and hasattr(value, "values"):
-                value = list(value.values())
-            if isinstance(value, (list, tuple)):
-                for item in value:
-                    yield from self.tensors(item, depth + 1)
+        return filter(self.has_rows, parts_of(value, lambda part: isinstance(part, self.tensor)))
 
     def output(self, value: Any, rows: Any, module: Any = None) -> Any:
         """The tensor that a model put out with a row for each example; None where there is none.
@@ -47,9 +34,8 @@ class Kinds:
         place = places.get(module) if module is not None else None
         if place is not None:
             return next(islice(self.tensors(value), place, None), None)
-        by_name = (
-            [self._part(value, name) for name in OUTPUTS] if not isinstance(value, (self.tensor, tuple, list)) else []
-        )
+        has_names = not isinstance(value, (self.tensor, tuple, list))
+        by_name = [self._part(value, name) for name in OUTPUTS] if has_names else []
         parts = [part for part in by_name if part is not None] or list(self.tensors(value))
         fit = [part for part in parts if part.shape[0] == rows]
         return next(iter(fit or parts), None)
@@ -92,9 +78,7 @@ class Kinds:
             for tensor in inputs:
                 alike = [part for part in candidates if part.shape == tensor.shape]
                 if alike and len(candidates) > 1:
-                    candidates = [
-                        part for part in candidates if part is not (alike[0] if len(alike) == 1 else alike[-1])
-                    ]
+                    candidates = [part for part in candidates if part is not alike[-1]]
         fit = [part for part in candidates if fits(part, output)]
         whole = [part for part in fit if not part.dtype.is_floating_point]
         return next(iter(whole or fit), None)

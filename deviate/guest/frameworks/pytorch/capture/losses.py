@@ -9,21 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
-from ....seeds import wraps_like
+from ....annotations import Any, Callable
+from ..replaced import Replaced
 from .batches import Kinds, fits, shares
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .passes import Call
-
-IN_C = (
-    "cross_entropy_loss", "nll_loss_nd", "nll_loss", "nll_loss2d", "binary_cross_entropy", "mse_loss", "l1_loss",
-    "smooth_l1_loss", "huber_loss", "multi_margin_loss", "soft_margin_loss",
-)  # fmt: skip
-"""Of `torch._C._nn`, whose first two arguments are the output and the labels. Source: torch/nn/functional.py."""
-IN_TORCH = ("binary_cross_entropy_with_logits", "poisson_nll_loss")
+from .passes import Call
 
 
 class Losses:
@@ -41,41 +30,29 @@ class Losses:
         self.kinds = kinds
         self.at_labels = at_labels
         self.is_strange = is_strange
-        self.wrappers: list[tuple[Any, str, Any, Any]] = []
-        self.is_in_place = False
+        self.replaced = Replaced()
         self.call: Call | None = None
 
     def await_labels(self, call: Call, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
         """Labels of this output may come."""
         self.call = call
-        if not self.wrappers:
-            self._make(guarded, is_compiling)
-        if not self.is_in_place:
-            self.is_in_place = True
-            for owner, name, _, wrapper in self.wrappers:
-                setattr(owner, name, wrapper)
+        if not self.replaced.entries:
 
-    def _make(self, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
-        torch = self.torch
-        for owner, names in ((torch._C._nn, IN_C), (torch, IN_TORCH)):
-            for name in names:
-                original = getattr(owner, name, None)
-                if original is not None:
-                    wrapper = _observing(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
-                    self.wrappers.append((owner, name, original, wrapper))
-        register = getattr(torch.jit._builtins, "_register_builtin", None)
-        if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
-            for _, name, _, wrapper in self.wrappers:
-                register(wrapper, "aten::" + name)
+            def make(original: Any) -> Any:
+                def loss(*args: Any, **kwargs: Any) -> Any:
+                    if not is_compiling():
+                        guarded("a loss", self._see, args, kwargs)
+                    return original(*args, **kwargs)
+
+                return loss
+
+            self.replaced.add_losses(self.torch, make)
+        self.replaced.put_in()
 
     def take_back(self) -> None:
         """The evaluation is over."""
         self.call = None
-        if self.is_in_place:
-            self.is_in_place = False
-            for owner, name, original, wrapper in self.wrappers:
-                if getattr(owner, name, None) is wrapper:
-                    setattr(owner, name, original)
+        self.replaced.take_out()
 
     def _see(self, args: Any, kwargs: Any) -> None:
         call = self.call
@@ -94,12 +71,3 @@ class Losses:
         if fits(target, output):
             self.call = None
             self.at_labels(call, target)
-
-
-def _observing(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
-    def loss(*args: Any, **kwargs: Any) -> Any:
-        if not is_compiling():
-            see(args, kwargs)
-        return original(*args, **kwargs)
-
-    return wraps_like(loss, original)

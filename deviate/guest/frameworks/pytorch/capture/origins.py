@@ -11,14 +11,11 @@ from sys import _getframe
 
 from .... import names
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable
+from ....project import outwards
 from ....seeds import wraps_like
 from .batches import Kinds, memory
 from .passes import Batch, Pass
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
 
 TRACING = ("torch.jit", "torch.onnx", "torch.export", "torch._dynamo", "torch.fx")
 """Modules whose own calls of a model are no evaluation."""
@@ -33,7 +30,7 @@ class Origins:
     """
 
     def __init__(self, context: AdapterContext, kinds: Kinds) -> None:
-        self.recorder = context.recorder
+        self.context = context
         self.project = context.project
         self.kinds = kinds
         self.batches: deque[Batch] = deque(maxlen=2)
@@ -44,15 +41,10 @@ class Origins:
     def follow(self, dataloader: Any, guarded: Callable[..., None]) -> None:
         """See what loaders yield."""
         iterator = dataloader._BaseDataLoaderIter
-        following, making = iterator.__next__, dataloader.DataLoader._get_iterator
+        following = iterator.__next__
 
-        def _get_iterator(loader: Any) -> Any:
-            iterator = making(loader)
-            try:
-                iterator._deviate_loader = weakref.ref(loader)
-            except Exception as error:
-                self.recorder.fault("a loader", error)
-            return iterator
+        def note_loader(iterator: Any, loader: Any) -> None:
+            iterator._deviate_loader = weakref.ref(loader)
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             try:
@@ -66,7 +58,7 @@ class Origins:
             guarded("a batch", self._see_batch, self_, batch)
             return batch
 
-        dataloader.DataLoader._get_iterator = wraps_like(_get_iterator, making)
+        self.context.observe(dataloader.DataLoader, "_get_iterator", after=note_loader, where="a loader")
         iterator.__next__ = wraps_like(__next__, following)
 
     def _see_batch(self, iterator: Any, batch: Any) -> None:
@@ -128,15 +120,13 @@ class Origins:
 
     def array(self, inputs: list[Any]) -> Batch | None:
         """Inputs of the script's own: each call is a batch of its own, of the pass of the place that it comes from."""
-        frame: FrameType | None = _getframe(1)
-        place: list[Any] = [names.of_argument(frame, self.project)]
-        while frame is not None:
+        place: list[Any] = [names.of_argument(_getframe(1), self.project)]
+        for frame in outwards(_getframe(1)):
             if str(frame.f_globals.get("__name__")).startswith(TRACING):
                 return None
             file = self.project.place(frame.f_code)
             if file is not None:
                 place.append((file, frame.f_lineno))
-            frame = frame.f_back
         key = tuple(place)
         of_pass = self.arrays.get(key)
         if of_pass is None:

@@ -6,18 +6,13 @@ import os
 import weakref
 from itertools import count
 
+from ....annotations import Any
 from ....capture import PREDICTIONS
 from ....examples import example_keys
 from ....npz import CODES
 from ..tensors import buffer, kind
+from ..trained import Trained
 from .batches import Memory
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..trained import Trained
-
 
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 
@@ -90,7 +85,7 @@ class Call:
     def __init__(
         self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
     ) -> None:
-        self.module = number_of(module)
+        self.module = _numbers.setdefault(module, next(_count))
         self.kind = type(module)
         self.output = weakref.ref(output)
         self.memory = Memory(output)
@@ -125,11 +120,7 @@ def size_of(value: Any) -> int:
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _count = count()
-
-
-def number_of(module: Any) -> int:
-    """A number for each module that was called; an id goes to another one once its module is gone."""
-    return _numbers.setdefault(module, next(_count))
+"""A number for each module that was called; an id goes to another one once its module is gone."""
 
 
 class Sets:
@@ -165,16 +156,6 @@ class Sets:
             self.capture.again(name)
             self.capture.again(name + "_again")
         return name
-
-
-class Nothing:
-    """A context in which nothing is different."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
 
 def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import sys
 import weakref
+from contextlib import nullcontext
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable
 from ....npz import CODES
 from ..tensors import kind
+from ..trained import Trained
 from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
@@ -24,7 +27,6 @@ from .passes import (
     TRUTH,
     Batch,
     Call,
-    Nothing,
     Pass,
     Ranks,
     Sets,
@@ -33,12 +35,6 @@ from .passes import (
     to_host,
     weights,
 )
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from ..trained import Trained
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
@@ -80,7 +76,7 @@ class Predictions:
         self.forwards = forwards
         self.ranks = ranks
         self.kinds = Kinds(torch)
-        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", Nothing)
+        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
@@ -114,11 +110,9 @@ class Predictions:
         register(moves)
 
     def _run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
-        try:
+        with self.recorder.guarded(where):
             if self.capture.is_script_thread():
                 act(*args)
-        except Exception as error:
-            self.recorder.fault(where, error)
 
     def follow(self, dataloader: Any) -> None:
         """See what loaders yield."""

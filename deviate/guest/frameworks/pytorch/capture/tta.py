@@ -7,14 +7,11 @@ been asked.
 from __future__ import annotations
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Iterator
 from ....augmentations import Copies
 from ....capture import PREDICTIONS
 from . import predictions
 from .batches import Kinds
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 IMAGE_DIMENSIONS = 4
 

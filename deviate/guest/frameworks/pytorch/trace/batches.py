@@ -5,14 +5,9 @@ from __future__ import annotations
 import sys
 import weakref
 
-from ....seeds import wraps_like
-from ..capture.losses import IN_C, IN_TORCH
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
-    from .tensors import Tensors
+from ....annotations import Any, Callable
+from ..replaced import Replaced
+from .tensors import Tensors
 
 INPUT, TARGET = "input", "target"
 
@@ -32,8 +27,7 @@ class Batches:
         self.tensors = tensors
         self.is_traced = is_traced
         self.guarded = guarded
-        self.is_seeing = False
-        self.wrappers: list[tuple[Any, str, Any, Any]] = []
+        self.replaced = Replaced()
         self.yielded: list[tuple[str, Any]] = []
         self.recorded: list[Any] = []
 
@@ -41,46 +35,31 @@ class Batches:
 
     def see(self, is_wanted: bool) -> None:
         """Between two steps: see what loaders and losses have, or do not."""
-        if is_wanted and not self.wrappers:
-            self._make()
-        if is_wanted != self.is_seeing:
-            self.is_seeing = is_wanted
-            for owner, name, original, wrapper in self.wrappers:
-                if is_wanted or getattr(owner, name, None) is wrapper:
-                    setattr(owner, name, wrapper if is_wanted else original)
-
-    def _make(self) -> None:
-        torch = self.torch
-        for owner, names in ((torch._C._nn, IN_C), (torch, IN_TORCH)):
-            for name in names:
-                original = getattr(owner, name, None)
-                if original is not None:
-                    self.wrappers.append((owner, name, original, self._loss(original)))
-        register = getattr(getattr(torch.jit, "_builtins", None), "_register_builtin", None)
-        if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
-            for _, name, _, wrapper in self.wrappers:
-                register(wrapper, "aten::" + name)
-        loader = sys.modules.get("torch.utils.data.dataloader")
-        if loader is not None:
-            iterator = loader._BaseDataLoaderIter
-            self.wrappers.append((iterator, "__next__", iterator.__next__, self._next(iterator.__next__)))
+        if not is_wanted:
+            self.replaced.take_out()
+            return
+        if not self.replaced.entries:
+            self.replaced.add_losses(self.torch, self._loss)
+            loader = sys.modules.get("torch.utils.data.dataloader")
+            self.replaced.add(getattr(loader, "_BaseDataLoaderIter", None), "__next__", self._next)
+        self.replaced.put_in()
 
     def _loss(self, original: Any) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
-            if self.is_seeing and self.is_traced():
+            if self.replaced.is_in_place and self.is_traced():
                 self.guarded("a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target"))
             return original(*args, **kwargs)
 
-        return wraps_like(loss, original)
+        return loss
 
     def _next(self, original: Any) -> Any:
         def __next__(iterator: Any) -> Any:  # noqa: N807
             batch = original(iterator)
-            if self.is_seeing and self.is_traced():
+            if self.replaced.is_in_place and self.is_traced():
                 self.guarded("a batch", self._remember, batch)
             return batch
 
-        return wraps_like(__next__, original)
+        return __next__
 
     # ------------------------------------------------------------ records
 

@@ -9,16 +9,12 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
+from ....annotations import Any
+from ....recorder import Recorder
+from ....trace import Trace
 from ....trace_levels import MODULES
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ....recorder import Recorder
-    from ....trace import Trace
-    from .names import Names, Root
-    from .tensors import Tensors
+from .names import Names, Root
+from .tensors import Tensors
 
 
 class Layers:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import weakref
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from ....annotations import Any, Iterator
 
 WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
 """Modules that stand around the user's, and the name under which they hold it."""

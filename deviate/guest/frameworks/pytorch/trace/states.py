@@ -6,12 +6,9 @@ import sys
 from zlib import crc32
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Iterator
 from ..generators import ACCELERATORS
 from ..tensors import state_bytes
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
 
 PYTHON = "python"
 UNTOUCHED = 0
@@ -26,7 +23,6 @@ class States:
         self.torch = torch
         self.trace = context.trace
         self.streams = context.streams
-        self.recorder = context.recorder
         self.latest: dict[str, tuple[object, int]] = {
             name: (state, UNTOUCHED) for name, state in self._shared_states(set())
         }

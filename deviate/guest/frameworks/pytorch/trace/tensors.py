@@ -6,15 +6,11 @@ import ctypes
 from functools import partial
 from zlib import crc32
 
+from ....annotations import Any, Iterable, Iterator
 from ....checksums import DeviceChecksums, row_checksums
 from ....npz import CODES
+from ....trace import Trace
 from ..tensors import buffer, kind
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
-    from ....trace import Trace
 
 DEEPEST = 8
 """Levels of tuples, dicts and the like in which tensors are looked for."""
@@ -86,10 +82,6 @@ class Tensors:
         """Whether its memory holds its numbers as they are, in C order."""
         return bool(tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj())
 
-    def _is_one(self, tensor: Any) -> bool:
-        """Whether it is a single number that lies in memory as it is."""
-        return not tensor.dim() and tensor.layout is self.strided and self._is_bare(tensor)
-
     def _learn(self, key: Any, tensor: Any) -> tuple[str, int, Any]:
         form = form_of(tensor)
         size = tensor.numel() * tensor.element_size() if tensor.layout is self.strided else 0
@@ -105,7 +97,8 @@ class Tensors:
                 return crc32(buffer(plain), start), form
             if self.is_capturing():
                 return None, form
-            return self._wait(Waiting(self.on_device.of(plain), start)), form
+            self.waiting.append(Waiting(self.on_device.of(plain), start))
+            return self.waiting[-1], form
 
     def plain(self, tensor: Any) -> Any:
         """The numbers that a tensor stands for, of one that is spread over processes those of this one, in C order."""
@@ -120,6 +113,12 @@ class Tensors:
         """Record a tensor as it is now."""
         digest, form = self.digest(tensor)
         self.record_digest(of, name, tensor, digest, form, place, **more)
+
+    def record_all(self, of: str, named: Iterable[tuple[str, Any]], place: int = -1) -> None:
+        """Record those that can be read."""
+        for name, tensor in named:
+            if self.readable(tensor):
+                self.record(of, name, tensor, place)
 
     def record_digest(
         self, of: str, name: str, tensor: Any, digest: Any, form: str, place: int = -1, **more: object
@@ -147,7 +146,8 @@ class Tensors:
     def record_loss(self, tensor: Any, place: int) -> None:
         """Record what a backward pass begins with. What lies on an accelerator is copied and read later."""
         number = self.numbers.get(tensor.dtype)
-        if number is not None and type(tensor) is self.Tensor and tensor.is_cpu and self._is_one(tensor):
+        is_plain = number is not None and type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim()
+        if is_plain and tensor.layout is self.strided and self._is_bare(tensor):
             digest, form = self.digest(tensor)
             value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
             self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
@@ -185,10 +185,6 @@ class Tensors:
             return [float(plain.sum(dtype=double)), float(plain.abs().sum(dtype=double))]
 
     # ------------------------------------------------------------ what waits on accelerators
-
-    def _wait(self, waiting: Waiting) -> Waiting:
-        self.waiting.append(waiting)
-        return waiting
 
     def _fetch(self) -> None:
         """All checksums that wait, with one transfer for each device."""

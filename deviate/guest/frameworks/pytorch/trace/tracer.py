@@ -10,24 +10,21 @@ import sys
 import weakref
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
 from ....adapter_context import AdapterContext
+from ....annotations import Any, Callable, Iterable
 from ....seeds import wraps_like
 from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
+from ..proof import Proof
+from ..regions import Forwards
+from ..replaced import Replaced
 from .batches import Batches
 from .modules import Layers
-from .names import Names, is_closed
+from .names import Names, Root, is_closed
 from .states import States
 from .tensors import Tensors
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
-
-    from ..proof import Proof
-    from ..regions import Forwards
 
 FRAMEWORK = "torch"
 CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"
@@ -84,7 +81,7 @@ class Tracer:
         self.is_awaited = False
         self.place = -1
         self.running: list[int] = []
-        self.wrappers: list[tuple[Any, str, Any, Any]] = []
+        self.replaced = Replaced()
         self.handles: list[Any] = []
 
     # ------------------------------------------------------------ what is in place
@@ -99,31 +96,25 @@ class Tracer:
     def _see(self) -> None:
         """Be told from now on."""
         autograd, optim = self.torch.autograd, sys.modules["torch.optim.optimizer"]
-        for name, after in (("backward", self._after_backward), ("grad", self._after_grad)):
-            original = getattr(autograd, name)
-            self._put_in(autograd, name, original, wraps_like(self._around(original, after), original))
+        self.replaced = Replaced()
+        self.replaced.add(autograd, "backward", lambda original: self._around(original, self._after_backward))
+        self.replaced.add(autograd, "grad", lambda original: self._around(original, self._after_grad))
         if hasattr(optim, "register_optimizer_step_post_hook"):
             self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
             self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
         else:
-            self._see_steps(self.torch.optim.Optimizer)
+            self.replaced.add(self.torch.optim.Optimizer, "_hook_for_profile", self._see_steps)
+        self.replaced.put_in()
 
     def _look_away(self) -> None:
         """Leave all as it was."""
-        for owner, name, original, wrapper in self.wrappers:
-            if getattr(owner, name, None) is wrapper:
-                setattr(owner, name, original)
+        self.replaced.take_out()
         for handle in self.handles:
             handle.remove()
-        self.wrappers, self.handles = [], []
+        self.handles = []
 
-    def _put_in(self, owner: Any, name: str, original: Any, wrapper: Any) -> None:
-        self.wrappers.append((owner, name, original, wrapper))
-        setattr(owner, name, wrapper)
-
-    def _see_steps(self, optimizer: Any) -> None:
+    def _see_steps(self, make: Any) -> Any:
         """In PyTorch 1, which has no such hooks: every optimizer has its step wrapped by this function."""
-        make = optimizer._hook_for_profile
 
         def hook_for_profile(optimizer_instance: Any) -> None:
             make(optimizer_instance)
@@ -141,7 +132,7 @@ class Tracer:
             patched_step.hooked = True  # type: ignore[attr-defined]
             cls.step = wraps_like(patched_step, step)
 
-        self._put_in(optimizer, "_hook_for_profile", make, hook_for_profile)
+        return hook_for_profile
 
     def is_traced(self) -> bool:
         """Whether what happens now is computed, for the program, in the thread that trains."""
@@ -155,11 +146,8 @@ class Tracer:
 
     def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         """Act, unseen by the program; an error is no problem of its."""
-        try:
-            with self.unseen():
-                act(*args)
-        except Exception as error:
-            self.recorder.fault("trace of %s" % where, error)
+        with self.recorder.guarded("trace of %s" % where), self.unseen():
+            act(*args)
 
     # ------------------------------------------------------------ steps
 
@@ -182,7 +170,8 @@ class Tracer:
         """Of a program without optimizers: its backward pass is over, and another pass begins."""
         self.is_awaited = False
         if self.level >= STEPS:
-            self._record_weights("update", self.place)
+            for root, module in self._used_roots():
+                self.tensors.record_all("update", root.tensors(module), self.place)
         self._end_step()
 
     def _end_step(self) -> None:
@@ -211,9 +200,7 @@ class Tracer:
                 self.trace.ends(FRAMEWORK, STEPS, CLOSED)
             if not root.is_told:
                 root.is_told = True
-                for name, tensor in root.tensors(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record("weights", name, tensor)
+                self.tensors.record_all("weights", root.tensors(module))
             self.batches.record(args, kwargs, self.trace.place(frame))
         if self.level >= MODULES:
             self.layers.begin(root)
@@ -277,7 +264,7 @@ class Tracer:
 
     def begin_backward(self, losses: Any, frame: FrameType) -> None:
         """Gradients of these are about to be computed."""
-        if self.is_awaited and not any(root.has_run for root, _ in self.names.alive()):
+        if self.is_awaited and not self._used_roots():
             self._end_own_step()  # a program without modules
         self._begin_step()
         self.place = self.trace.place(frame)
@@ -293,20 +280,16 @@ class Tracer:
             optimizer = reference()
             if optimizer is not None and optimizer not in self.recorded:
                 self.recorded.add(optimizer)
-                for name, weight in self._optimized_weights(optimizer):
-                    if self.names.of(weight) is None and self.tensors.readable(weight):
-                        self.tensors.record("weights", name, weight)
+                weights = self._optimized_weights(optimizer)
+                self.tensors.record_all("weights", [pair for pair in weights if self.names.of(pair[1]) is None])
 
     def end_backward(self) -> None:
         """They lie in the weights."""
         if not self._has_optimizer():
             self.is_awaited = True
             if self.level >= STEPS:
-                for root, module in self.names.alive():
-                    if root.has_run:
-                        self._record_gradients(
-                            (name, weight) for name, weight in root.tensors(module) if weight.requires_grad
-                        )
+                for root, module in self._used_roots():
+                    self._record_gradients(pair for pair in root.tensors(module) if pair[1].requires_grad)
         if self.is_due:
             self.is_due = False
             self._end_step()
@@ -336,10 +319,9 @@ class Tracer:
             place = self.trace.place(frame)
             if has_closure:  # which has computed the gradients meanwhile
                 self._record_gradients(self._optimized_weights(optimizer))
-            for name, weight in self._optimized_weights(optimizer):
-                if self.tensors.readable(weight):
-                    self.tensors.record("update", name, weight, place)
-            self._record_buffers(place)
+            self.tensors.record_all("update", self._optimized_weights(optimizer), place)
+            for root, module in self._used_roots():
+                self.tensors.record_all("update", root.buffers(module), place)
         if self.is_in_backward():
             self.is_due = True  # an optimizer for each parameter, stepping as soon as there is a gradient
         else:
@@ -353,25 +335,13 @@ class Tracer:
             for place, weight in enumerate(group["params"])
         ]
 
-    def _record_gradients(self, weights: Any) -> None:
-        for name, weight in weights:
-            gradient = weight.grad
-            if gradient is not None and self.tensors.readable(gradient):
-                self.tensors.record("gradient", name, gradient, self.place)
+    def _record_gradients(self, weights: Iterable[tuple[str, Any]]) -> None:
+        gradients = ((name, weight.grad) for name, weight in weights)
+        self.tensors.record_all("gradient", (pair for pair in gradients if pair[1] is not None), self.place)
 
-    def _record_weights(self, kind: str, place: int) -> None:
-        for root, module in self.names.alive():
-            if root.has_run:
-                for name, tensor in root.tensors(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record(kind, name, tensor, place)
-
-    def _record_buffers(self, place: int) -> None:
-        for root, module in self.names.alive():
-            if root.has_run:
-                for name, tensor in root.buffers(module):
-                    if self.tensors.readable(tensor):
-                        self.tensors.record("update", name, tensor, place)
+    def _used_roots(self) -> list[tuple[Root, Any]]:
+        """Outermost modules that were called since the last update."""
+        return [(root, module) for root, module in self.names.alive() if root.has_run]
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

@@ -6,24 +6,19 @@ import sys
 from importlib import import_module
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
 from .....adapter_context import AdapterContext
-from .....seeds import wraps_like
+from .....annotations import Any, Sequence
 from .....trace_levels import MODULES, OPERATIONS
+from ..modules import Layers
+from ..tensors import Tensors
 from .kinds import Operation
 from .lines import Lines
 from .modules import Running
 from .nodes import Apart
 from .results import Results
 from .unwritten import Unwritten
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Sequence
-
-    from ..modules import Layers
-    from ..tensors import Tensors
 
 FRAMEWORK = "torch"
 SHAPES = "torch._subclasses"
@@ -54,6 +49,7 @@ class Operations:
 
     def __init__(self, torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> None:
         self.torch = torch
+        self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
         self.modes: Any = import_module("torch.utils._python_dispatch")
@@ -70,15 +66,7 @@ class Operations:
 
     def patch(self) -> None:
         """Follow the level, and give way to compilers: they would put their code together otherwise under a mode."""
-        torch = self.torch
-        if hasattr(torch, "compile"):
-            original = torch.compile
-
-            def compile(*args: Any, **kwargs: Any) -> Any:  # noqa: A001
-                self.refuse()
-                return original(*args, **kwargs)
-
-            torch.compile = wraps_like(compile, original)
+        self.context.observe(self.torch, "compile", before=lambda *args, **kwargs: self.refuse())
         self.apart.patch()
         self.trace.at_level.append(self.follow)
         self.follow(self.trace.level)
@@ -177,7 +165,7 @@ class Operations:
                 before = self._before(operation, args, kwargs)
             output = func(*args, **kwargs)
             try:
-                self._after(operation, func, args, kwargs, output, before, _getframe(1))
+                self._after(operation, args, kwargs, output, before, _getframe(1))
             except Exception as error:
                 self.recorder.fault("operation %s" % operation.name, error)
             return output
@@ -186,22 +174,18 @@ class Operations:
 
     def _before(self, operation: Operation, args: Any, kwargs: Any) -> Any:
         """What is not there any more once the operation was carried out."""
-        try:
+        with self.recorder.guarded("operation %s" % operation.name):
             if operation.sent is not None:
                 return self.results.summarise_sent(operation, args, kwargs)
             if operation.is_growing:
                 return self.unwritten.size(args)
             return self.unwritten.read(operation, args, kwargs)
-        except Exception as error:
-            self.recorder.fault("operation %s" % operation.name, error)
-            return None
+        return None
 
-    def _after(
-        self, operation: Operation, func: Any, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType
-    ) -> None:
+    def _after(self, operation: Operation, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType) -> None:
         lines, unwritten = self.lines, self.unwritten
         if operation.is_silent:
-            if lines.has_node():
+            if lines.number() != lines.last:
                 lines.find(frame)
             return
         if operation.is_apart:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from .....annotations import TYPE_CHECKING, Any, Iterator
 
+if TYPE_CHECKING:
     Argument = tuple[int, str]
     """Position and name: which of both was used is seen in the call."""
 
@@ -64,11 +63,6 @@ class Operation:
         is_special: whether there is something to be seen before every call.
         is_apart: whether it writes in place, and has a gradient that is computed while it is not traced.
     """
-
-    __slots__ = (
-        "base", "is_allocation", "is_apart", "is_growing", "is_silent", "is_special", "left_over", "name", "reads",
-        "returns_nothing", "sent", "writes",
-    )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
         schema = getattr(func, "_schema", None)

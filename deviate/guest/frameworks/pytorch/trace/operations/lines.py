@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from threading import get_ident, main_thread
+from types import CodeType, FrameType
 
-TYPE_CHECKING = False  # typing itself would add to the start-up time
+from .....annotations import TYPE_CHECKING, Any, Callable
+
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any, Callable
-
     from .....trace import Trace
 
     Origin = tuple[int, str, int]
@@ -55,10 +54,6 @@ class Lines:
         """What was remembered of nodes."""
         self.makers.clear()
         self.called.clear()
-
-    def has_node(self) -> bool:
-        """Whether nodes were made since the last operation."""
-        return bool(self.number() != self.last)
 
     def find(self, frame: FrameType | None) -> Origin:
         """Of an operation that `frame` asked for, and that was just carried out."""
@@ -109,11 +104,8 @@ class Lines:
         if self.trace.project.place(code) is not None:
             return ELSEWHERE if code.co_name in HANDLERS else PROJECT
         name = code.co_filename.replace("\\", "/")
-        return (
-            ENGINE
-            if any(code.co_name == function and name.endswith(file) for file, function in self.engines)
-            else ELSEWHERE
-        )
+        is_engine = any(code.co_name == function and name.endswith(file) for file, function in self.engines)
+        return ENGINE if is_engine else ELSEWHERE
 
     def _origin(self, called: int) -> tuple[int, str]:
         """Line and module that made the node that runs."""

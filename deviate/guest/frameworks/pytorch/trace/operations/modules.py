@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from threading import get_ident
 
-from .....seeds import wraps_like
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..modules import Layers
+from .....annotations import Any
+from ...replaced import Replaced
+from ..modules import Layers
 
 
 class Running:
@@ -21,31 +17,32 @@ class Running:
         self.task = getattr(torch._C, "_current_graph_task_id", lambda: -1)
         self.layers = layers
         self.stack: list[tuple[Any, int]] = []
-        self.original: Any = None
-        self.wrapper: Any = None
+        self.replaced = Replaced()
 
     def put_in(self) -> None:
         """Follow the calls of modules."""
-        if self.wrapper is not None:
+        if self.replaced.is_in_place:
             return
-        original, stack, thread, task = self.module.__call__, self.stack, get_ident(), self.task
+        stack, thread, task = self.stack, get_ident(), self.task
 
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if get_ident() != thread:
-                return original(self, *args, **kwargs)
-            stack.append((self, task()))
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                stack.pop()
+        def make(original: Any) -> Any:
+            def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+                if get_ident() != thread:
+                    return original(self, *args, **kwargs)
+                stack.append((self, task()))
+                try:
+                    return original(self, *args, **kwargs)
+                finally:
+                    stack.pop()
 
-        self.original = original
-        self.module.__call__ = self.wrapper = wraps_like(__call__, original)
+            return __call__
+
+        self.replaced = Replaced()
+        self.replaced.add(self.module, "__call__", make)
+        self.replaced.put_in()
 
     def take_out(self) -> None:
-        if self.wrapper is not None and self.module.__call__ is self.wrapper:
-            self.module.__call__ = self.original
-            self.wrapper = None
+        self.replaced.take_out()
 
     def path(self) -> str:
         """Path of the innermost; empty where none is running, or none that the backward pass at work has called."""

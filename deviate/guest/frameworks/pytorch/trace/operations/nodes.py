@@ -17,17 +17,14 @@ from functools import partial
 from itertools import count
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 
+from .....annotations import Any, Callable, Iterator
 from .....seeds import wraps_like
+from ...replaced import Replaced, register_builtin
 from .kinds import Operation
-
-TYPE_CHECKING = False  # typing itself would add to the start-up time
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable, Iterator
-
-    from .lines import Lines
-    from .results import Results
+from .lines import Lines
+from .results import Results
 
 NODES = frozenset([
     "ProdBackward0", "ProdBackward1", "CumprodBackward0", "MaskedFillBackward1", "LinalgDetBackward0",
@@ -74,8 +71,7 @@ class Apart:
         self.slices: dict[int, None] = {}
         self.running: dict[int, tuple[int, int]] = {}
         self.operations: dict[str, Operation] = {}
-        self.original: Any = None
-        self.wrapper: Any = None
+        self.replaced = Replaced()
 
     def is_alone(self) -> bool:
         """Whether ours is the one mode of this thread."""
@@ -168,34 +164,31 @@ class Apart:
 
     def put_in(self) -> None:
         """Be there when a loss is computed, whose own formula is another one."""
-        owner = self.torch._C._nn
-        if self.wrapper is not None or not hasattr(owner, LOSS):
+        if self.replaced.is_in_place:
             return
-        original = getattr(owner, LOSS)
 
-        def loss(*args: Any, **kwargs: Any) -> Any:
-            if not (self.is_on() and self.is_alone() and _is_weighted_and_smoothed(*args, **kwargs)):
-                return original(*args, **kwargs)
-            number = self.lines.number()
-            self.pop()
-            try:
-                output = original(*args, **kwargs)
-                self._record(LOSS_NAME, output, number, _getframe(1))
-                return output
-            finally:
-                self.push(self.mode)
+        def make(original: Any) -> Any:
+            def loss(*args: Any, **kwargs: Any) -> Any:
+                if not (self.is_on() and self.is_alone() and _is_weighted_and_smoothed(*args, **kwargs)):
+                    return original(*args, **kwargs)
+                number = self.lines.number()
+                self.pop()
+                try:
+                    output = original(*args, **kwargs)
+                    self._record(LOSS_NAME, output, number, _getframe(1))
+                    return output
+                finally:
+                    self.push(self.mode)
 
-        self.original, self.wrapper = original, wraps_like(loss, original)
-        setattr(owner, LOSS, self.wrapper)
-        register = getattr(getattr(self.torch.jit, "_builtins", None), "_register_builtin", None)
-        if register is not None:  # to the compiler of torch.jit, which learns the originals here, it is the same
-            register(self.wrapper, "aten::" + LOSS)
+            return loss
+
+        self.replaced = Replaced()
+        register_builtin(self.torch, self.replaced.add(self.torch._C._nn, LOSS, make), LOSS)
+        self.replaced.put_in()
 
     def take_out(self) -> None:
         """Leave the loss as it was, and forget what was remembered of nodes."""
-        if self.wrapper is not None and getattr(self.torch._C._nn, LOSS) is self.wrapper:
-            setattr(self.torch._C._nn, LOSS, self.original)
-            self.wrapper = None
+        self.replaced.take_out()
         self.slices.clear()
         self.running.clear()
 
