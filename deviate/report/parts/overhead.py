@@ -80,7 +80,8 @@ def _kernels(costs: CostFindings) -> Section:
     table = Table(
         f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window", columns, rows
     )
-    figure = Figure(_plot(costs, profile, kernel_word), _figure_caption(profile, kernel_word))
+    plot = _plot(costs, profile, kernel_word)
+    figure = Figure(plot, plot.caption)
     return Section("kernels", kernel_word.capitalize(), (_window(profile), figure, table))
 
 
@@ -123,6 +124,7 @@ def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> Ke
         key="kernels",
         title=f"Longest {kernel_word} in both modes",
         description=f"Seconds free and held. {text}.",
+        caption=_figure_caption(profile, kernel_word),
         axis="time in the window, logarithmic",
         ticks=tuple((at, _tick(at)) for at in TICKS),
         free=f"{name_text(costs.free)} (free)",

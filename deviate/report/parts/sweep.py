@@ -77,8 +77,8 @@ def _section(sweep: SweepFindings) -> Section:
         for row in sweep.rows
     )
     table = Table(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
-    plots = [(quantity, _plot(sweep, quantity)) for quantity in quantities]
-    figures = tuple(Figure(plot, quantity.caption) for quantity, plot in plots if plot is not None)
+    plots = [_plot(sweep, quantity) for quantity in quantities]
+    figures = tuple(Figure(plot, plot.caption) for plot in plots if plot is not None)
     return Section("measures", heading, (*figures, table))
 
 
@@ -171,6 +171,7 @@ def _plot(sweep: SweepFindings, quantity: _Quantity) -> SweepPlot | None:
         key=f"sweep-{quantity.key}",
         title=quantity.title,
         description=f"{described}.",
+        caption=quantity.caption,
         axis=quantity.axis,
         argument=f"{name_text(sweep.argument)}{SCALES[sweep.scale]}",
         scale=sweep.scale,
