@@ -1,7 +1,6 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
-from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Judgement, Tone, Verdict, cell
 from deviate.report.format import (
     between,
@@ -18,12 +17,14 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import Number, Pieces, p_value, text_of
 from deviate.report.parts.describe import (
+    bracket,
     cell_of,
     interval_cell,
     mean_cell,
     note_interval,
-    noted_ends,
     places_of,
+    places_of_interval,
+    signed_cell,
     unit_of,
 )
 
@@ -41,7 +42,7 @@ def places_of_difference(comparison: Comparison) -> int | None:
         if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
             places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
         elif isinstance(paired.interval, Interval):
-            places.append(decimals((paired.interval.high - paired.interval.low) / 4))
+            places.append(places_of_interval(paired.interval))
     return max((place for place in places if place is not None), default=None)
 
 
@@ -82,8 +83,7 @@ def judgement_of(comparison: Comparison) -> Judgement:
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
-    unit = difference_unit(unit_of(comparison.metric))
-    return cell_of(comparison.difference, lambda value: numbers.with_unit((Number(value, places, "signed"),), unit))
+    return signed_cell(comparison.difference, places, difference_unit(unit_of(comparison.metric)))
 
 
 def verdict_of(
@@ -149,8 +149,7 @@ def p_value_cell(p_value: Estimate) -> Entry:
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
-    bracket = (" [", *noted_ends(interval, 2), "]") if isinstance(interval, Interval) else ()
-    return cell(Number(estimate, 2), *bracket, value=estimate)
+    return cell(Number(estimate, 2), *bracket(interval, 2), value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:

@@ -53,6 +53,11 @@ def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
     return cell_of(estimate, lambda value: (Number(value, places),))
 
 
+def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry:
+    """A difference, with its sign."""
+    return cell_of(estimate, lambda value: with_unit((Number(value, places, "signed"),), unit))
+
+
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
     if isinstance(interval, Unavailable):
         return Absent(interval.reason)
@@ -68,6 +73,16 @@ def noted_ends(interval: Interval, places: int | None) -> Pieces:
     """Both ends, with what the interval may not be taken for."""
     note = (f", {interval.note}",) if interval.note else ()
     return (*ends(interval.low, interval.high, places), *note)
+
+
+def bracket(interval: Interval | Unavailable | None, places: int | None) -> Pieces:
+    """` [0.12 … 0.54]`, to follow an estimate; nothing without an interval."""
+    return (" [", *noted_ends(interval, places), "]") if isinstance(interval, Interval) else ()
+
+
+def places_of_interval(interval: Interval | Unavailable) -> int | None:
+    """Decimals from a standard error, for which a quarter of the interval stands."""
+    return None if isinstance(interval, Unavailable) else decimals((interval.high - interval.low) / 4)
 
 
 def mean_cell(description: Description, unit: str = "") -> Entry:

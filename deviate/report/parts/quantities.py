@@ -20,7 +20,7 @@ from deviate.report.parts.compare import (
     test_cell,
     verdict_word,
 )
-from deviate.report.parts.describe import cell_of, interval_cell, n_pieces, noted_ends, unit_of
+from deviate.report.parts.describe import bracket, interval_cell, n_pieces, signed_cell, unit_of
 from deviate.stats import Statistic, labelled_statistics
 
 NOT_SHOWN = Absent(NOT_ASKED.reason)
@@ -79,8 +79,8 @@ def _label_quantity(statistic: Statistic) -> _Quantity:
         if isinstance(figure.value, Test):
             return test_cell(figure.value, statistic.letter)
         if statistic.kind == "difference":
-            places, unit = places_of_difference(comparison), difference_unit(unit_of(comparison.metric))
-            return cell_of(figure.value, lambda value: with_unit((Number(value, places, "signed"),), unit))
+            unit = difference_unit(unit_of(comparison.metric))
+            return signed_cell(figure.value, places_of_difference(comparison), unit)
         return ratio_cell(figure.value, figure.interval)
 
     def method(comparison: Comparison) -> str:
@@ -145,9 +145,8 @@ def _detectable(comparison: Comparison) -> Entry:
     places, size, around = places_of_difference(comparison), comparison.detectable, comparison.detectable_interval
     if isinstance(size, Unavailable):
         return Absent(size.reason)
-    pieces = with_unit((Number(size, places),), difference_unit(unit_of(comparison.metric)))
-    bracket = (" [", *noted_ends(around, places), "]") if isinstance(around, Interval) else ()
-    return cell(*pieces, *bracket)
+    unit = difference_unit(unit_of(comparison.metric))
+    return cell(*with_unit((Number(size, places),), unit), *bracket(around, places))
 
 
 def _detectable_method(comparison: Comparison) -> str:

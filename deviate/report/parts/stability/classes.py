@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Figure, Fold, Items, Row, Section, Table, cell
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
-from deviate.report.numbers import Number, ends, factor
+from deviate.report.numbers import ends, factor
 from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, methods, whole
+from deviate.report.parts.describe import cell_of
+from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods, whole
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 
 N_FIGURES = 12
@@ -123,21 +124,13 @@ def _row(class_stability: ClassStability) -> Row:
         str(class_stability.label),
         (
             cell(*whole_of(class_stability.n_examples), value=class_stability.n_examples),
-            *(_cell(value, places) for value in (class_stability.mean, class_stability.sd)),
+            *(hundredfold_cell(value, places) for value in (class_stability.mean, class_stability.sd)),
             _interval(class_stability.sd_interval, places),
-            _cell(class_stability.range, places),
-            Absent(clean(class_stability.ratio.reason))
-            if isinstance(class_stability.ratio, Unavailable)
-            else cell(*factor(class_stability.ratio), value=class_stability.ratio),
-            _cell(class_stability.sampling_sd, places),
+            hundredfold_cell(class_stability.range, places),
+            cell_of(class_stability.ratio, factor),
+            hundredfold_cell(class_stability.sampling_sd, places),
         ),
     )
-
-
-def _cell(value: float | Unavailable, places: int) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(clean(value.reason))
-    return cell(Number(100 * value, places), value=value)
 
 
 def _interval(interval: Interval | Unavailable, places: int) -> Entry:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Items, Row, Section, Table, cell
 from deviate.report.format import clean, decimals, name_text, number, percentage
-from deviate.report.numbers import Number, Pieces, ends, share
+from deviate.report.numbers import Number, Pieces, share
 from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.measure_labels import methods, whole
+from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.stability.measure_labels import hundredfold_cell, methods, whole
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
 SHORT = ("accuracy", "FPR", "FNR")
@@ -128,19 +129,12 @@ def _rates(group: GroupStability, set_stability: SetStability, places: Sequence[
             continue
         digits = _places(measure, set_stability)
         for value in (measure.mean, measure.sd):
-            if isinstance(value, Unavailable):
-                yield Absent(clean(value.reason))
-            else:
-                yield cell(Number(100 * value, digits), value=value)
+            yield hundredfold_cell(value, digits)
         yield _ratio(measure)
 
 
 def _ratio(measure: GroupMeasure) -> Entry:
-    if isinstance(measure.ratio, Unavailable):
-        return Absent(clean(measure.ratio.reason))
-    interval = measure.ratio_interval
-    bracket = () if isinstance(interval, Unavailable) else (" [", *ends(interval.low, interval.high, 2), "]")
-    return cell(Number(measure.ratio, 2), *bracket, value=measure.ratio)
+    return ratio_cell(measure.ratio, measure.ratio_interval)
 
 
 def _places(measure: GroupMeasure, set_stability: SetStability) -> int:

@@ -17,6 +17,7 @@ from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, decimals, with_unit
 from deviate.report.numbers import Number, Pieces, ends, text_of
+from deviate.report.parts.describe import cell_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,11 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
         return Absent(clean(value.reason))
     estimate, bracket = figure_pieces(value, interval, words)
     return cell(*estimate, *bracket, value=value)
+
+
+def hundredfold_cell(share: Estimate, places: int) -> Entry:
+    """A share in percent, or a spread of shares in points, without its unit."""
+    return cell_of(share, lambda value: (Number(100 * value, places),))
 
 
 def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
