@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, Table, cell
-from deviate.report.format import (
-    clean,
-    confidence_text,
-    counted,
-    difference_unit,
-    with_unit,
-)
+from deviate.report.format import clean, confidence_text, counted, difference_unit, with_unit
 from deviate.report.numbers import Number
 from deviate.report.parts.compare import metric_name, test_cell
 from deviate.report.parts.describe import noted_ends, places_of_interval, unit_of

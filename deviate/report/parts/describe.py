@@ -5,15 +5,7 @@ from collections.abc import Callable
 
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
 from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
-from deviate.report.format import (
-    between,
-    clean,
-    confidence_text,
-    decimals,
-    name_text,
-    replicates,
-    shorten_middle,
-)
+from deviate.report.format import between, clean, confidence_text, decimals, name_text, replicates, shorten_middle
 from deviate.report.numbers import PLUS_MINUS, Number, Pieces, ends, share, text_of, with_unit
 
 LONGEST_UNIT = 40

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
 from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
-from deviate.report.format import (
-    clean,
-    confidence_text,
-    difference_unit,
-    name_text,
-    p_text,
-    sign_number,
-    with_unit,
-)
+from deviate.report.format import clean, confidence_text, difference_unit, name_text, p_text, sign_number, with_unit
 from deviate.report.parts.compare import p_value_cell, test_cell
 from deviate.report.parts.describe import interval_cell, places_of_interval, signed_cell, unit_of
 

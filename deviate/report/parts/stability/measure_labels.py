@@ -3,16 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.model import (
-    Estimate,
-    Findings,
-    Interval,
-    Measure,
-    MeasureName,
-    SetStability,
-    Unavailable,
-    WeightStability,
-)
+from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, decimals, with_unit
