@@ -5,7 +5,16 @@ from collections.abc import Callable
 
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
 from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
-from deviate.report.format import between, clean, confidence_text, decimals, name_text, replicates, shorten_middle
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    decimals,
+    group_pairs,
+    name_text,
+    replicates,
+    shorten_middle,
+)
 from deviate.report.numbers import PLUS_MINUS, Number, Pieces, ends, share, text_of, with_unit
 
 LONGEST_UNIT = 40
@@ -156,10 +165,8 @@ def description_row(description: Description, experiment: str) -> Row:
 
 def missing_text(description: Description) -> str:
     """Which replicates gave no score, and why; equal reasons joined."""
-    by_reason: dict[str, list[int]] = {}
-    for replicate, reason in description.missing:
-        by_reason.setdefault(clean(reason), []).append(replicate)
-    parts = [f"{replicates(tuple(indices))}: {reason}" for reason, indices in by_reason.items()]
+    by_reason = group_pairs((clean(reason), replicate) for replicate, reason in description.missing)
+    parts = [f"{replicates(indices)}: {reason}" for reason, indices in by_reason.items()]
     return f"no score from {'; '.join(parts)}" if parts else ""
 
 

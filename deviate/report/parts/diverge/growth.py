@@ -4,9 +4,9 @@ import math
 
 from deviate.model.divergence import DivergenceFindings, Growth
 from deviate.report.document import Absent, Block, Figure, Row, Section, Table, cell
-from deviate.report.format import clean, name_text, rough
+from deviate.report.format import clean, counted_of, name_text, rough
 from deviate.report.numbers import Number
-from deviate.report.parts.diverge.difference_text import counted_of, ulps
+from deviate.report.parts.diverge.difference_text import ulps
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
 MOST_PLOTS = 6

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Interval, SetStability, Unavailable
-from deviate.report.format import clean, confidence_text, name_text
+from deviate.report.format import clean, confidence_text, counted_of, name_text
 from deviate.report.parts.stability.absent import reasons
 from deviate.report.parts.stability.classes import widest_in_brief
 from deviate.report.parts.stability.groups import worst_in_brief
-from deviate.report.parts.stability.measure_labels import find_measure, measure_text, whole
+from deviate.report.parts.stability.measure_labels import find_measure, measure_text
 from deviate.report.parts.stability.sets import by_name, headline
 from deviate.report.parts.stability.weights import sentence
 
@@ -34,7 +34,9 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     lines = [_churn(sets, labels), *_least(sets, labels)]
     if other_sets:
         text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_NAMED]) + " …" * (len(other_sets) > MOST_NAMED)
-        lines.append(f"… and of {whole(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability")
+        lines.append(
+            f"… and of {counted_of(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability"
+        )
     return (*filter(None, lines), *lacking)
 
 
@@ -54,7 +56,7 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     more = f"; and {n_left} more" if n_left > 0 else ""
     subject = "Two runs disagree" if find_measure(first.measures, "churn") else "Correlation of the outputs of two runs"
     level = next((text for one in sets if (text := _level(one))), "")
-    examples = f"{name_text(first.name)} ({whole(first.n_examples, 'example')})"
+    examples = f"{name_text(first.name)} ({counted_of(first.n_examples, 'example')})"
     return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Figure, Fold, Items, Row, Section, Table, cell
-from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
-from deviate.report.numbers import ends, factor
-from deviate.report.numbers import whole as whole_of
+from deviate.report.format import between, clean, confidence_text, counted_of, decimals, name_text, number, ratio
+from deviate.report.numbers import ends, factor, whole
 from deviate.report.parts.describe import cell_of
-from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods, whole
+from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 
 N_FIGURES = 12
@@ -79,7 +78,7 @@ def widest(set_stability: SetStability) -> str:
         sampling = f"; another test set would add an SD of {added} points"
     return (
         f"Class {first.label} is the least steady: accuracy {_describe_spread(first)} over {len(first.accuracies)} "
-        f"runs. It has {whole(first.n_examples, 'example')}{sampling}."
+        f"runs. It has {counted_of(first.n_examples, 'example')}{sampling}."
     )
 
 
@@ -89,7 +88,7 @@ def widest_in_brief(set_stability: SetStability) -> str:
     if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
         return ""
     chance = ", no more than by chance" if _is_chance(set_stability) else ""
-    size = whole(first.n_examples, "example")
+    size = counted_of(first.n_examples, "example")
     return f"class {first.label} is the least steady, accuracy {_describe_spread(first)}; {size}{chance}"
 
 
@@ -123,7 +122,7 @@ def _row(class_stability: ClassStability) -> Row:
     return Row(
         str(class_stability.label),
         (
-            cell(*whole_of(class_stability.n_examples), value=class_stability.n_examples),
+            cell(*whole(class_stability.n_examples), value=class_stability.n_examples),
             *(hundredfold_cell(value, places) for value in (class_stability.mean, class_stability.sd)),
             _interval(class_stability.sd_interval, places),
             hundredfold_cell(class_stability.range, places),
@@ -145,7 +144,7 @@ def _plot(set_stability: SetStability, place: int, heading: str) -> BreakdownPlo
     ]
     text = "; ".join(
         f"class {one.label}: {estimate_text(one.mean, places_of(one), SHARE)} ± "
-        f"{estimate_text(one.sd, places_of(one), POINTS)}, {whole(one.n_examples, 'example')}"
+        f"{estimate_text(one.sd, places_of(one), POINTS)}, {counted_of(one.n_examples, 'example')}"
         for one in drawn
     )
     more = (

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Items, Row, Section, Table, cell
-from deviate.report.format import clean, decimals, name_text, number, percentage
-from deviate.report.numbers import Number, Pieces, share
-from deviate.report.numbers import whole as whole_of
+from deviate.report.format import clean, counted_of, decimals, name_text, number, percentage
+from deviate.report.numbers import Number, Pieces, share, whole
 from deviate.report.parts.compare import ratio_cell
-from deviate.report.parts.stability.measure_labels import hundredfold_cell, methods, whole
+from deviate.report.parts.stability.measure_labels import hundredfold_cell, methods
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
 SHORT = ("accuracy", "FPR", "FNR")
@@ -50,7 +49,7 @@ def worst_group(set_stability: SetStability) -> str:
     spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
     return (
         f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
-        f"of all ({whole(group.n_examples, 'example')}, {percentage(group.share)} of them)."
+        f"of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of them)."
     )
 
 
@@ -79,7 +78,7 @@ def _worst(set_stability: SetStability) -> tuple[str, int, GroupStability, Group
 
 def composition(group: GroupStability) -> tuple[Entry, ...]:
     return (
-        cell(*whole_of(group.n_examples), value=group.n_examples),
+        cell(*whole(group.n_examples), value=group.n_examples),
         cell(*share(group.share), value=group.share),
         *(_count(n) for n in (group.n_positive, group.n_negative)),
     )
@@ -92,7 +91,7 @@ def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
 
 
 def _count(n: int | None) -> Entry:
-    return Absent("not two classes") if n is None else cell(*whole_of(n), value=n)
+    return Absent("not two classes") if n is None else cell(*whole(n), value=n)
 
 
 def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:

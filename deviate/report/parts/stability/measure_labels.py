@@ -164,11 +164,6 @@ def over(stability: SetStability | WeightStability) -> str:
     return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
 
 
-def whole(n: int, noun: str) -> str:
-    """A count with its thousands apart, for evaluation sets are large."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
     """Why figures of an experiment stand without intervals, equal reasons once; empty where all have one."""
     reasons = dict.fromkeys(

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample
 from deviate.report.document import Absent, Block, Entry, Figure, Fold, Items, Row, Section, Table, cell, quantities
-from deviate.report.format import between, clean, decimals, name_text, number
-from deviate.report.numbers import Number, share, text_of
-from deviate.report.numbers import whole as whole_of
+from deviate.report.format import between, clean, counted_of, decimals, group_pairs, name_text, number
+from deviate.report.numbers import Number, share, text_of, whole
 from deviate.report.parts.stability.matrices import disagreement_plot
 from deviate.report.parts.stability.measure_labels import (
     MEASURES,
@@ -20,7 +19,6 @@ from deviate.report.parts.stability.measure_labels import (
     missing_intervals,
     over,
     scale_number,
-    whole,
 )
 from deviate.report.parts.stability.steps import churn_plot
 
@@ -40,10 +38,7 @@ KINDS = {
 
 def by_name(findings: Findings) -> dict[str, list[SetStability]]:
     """Sets of one name of all experiments, in the order in which they come first."""
-    sets: dict[str, list[SetStability]] = {}
-    for set_stability in findings.stability.sets:
-        sets.setdefault(set_stability.name, []).append(set_stability)
-    return sets
+    return group_pairs((set_stability.name, set_stability) for set_stability in findings.stability.sets)
 
 
 def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -92,7 +87,7 @@ def sentences(set_stability: SetStability, labels: Sequence[str]) -> Iterator[st
 
 def headline(set_stability: SetStability, label: str) -> str:
     """Two runs disagree on so many examples, although their accuracies are next to equal."""
-    examples = f"the {whole(set_stability.n_examples, 'example')} of {name_text(set_stability.name)}"
+    examples = f"the {counted_of(set_stability.n_examples, 'example')} of {name_text(set_stability.name)}"
     churn, pearson = find_measure(set_stability.measures, "churn"), find_measure(set_stability.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
         return (
@@ -152,7 +147,7 @@ def _sizes(sets: Sets) -> Iterator[Row]:
 
 
 def _count(n: int) -> Entry:
-    return cell(*whole_of(n), value=n)
+    return cell(*whole(n), value=n)
 
 
 def _sampling(sets: Sets) -> Row:
