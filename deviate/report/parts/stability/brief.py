@@ -51,7 +51,7 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     first = sets[0]
     if len(sets) == 1:
         return headline(first, labels[first.experiment])
-    parts = [f"{labels[set_stability.experiment]} {_figure(set_stability)}" for set_stability in sets[:MOST_NAMED]]
+    parts = [f"{labels[captured.experiment]} {_figure(captured)}" for captured in sets[:MOST_NAMED]]
     n_left = len(sets) - MOST_NAMED
     more = f"; and {n_left} more" if n_left > 0 else ""
     subject = "Two runs disagree" if find_measure(first.measures, "churn") else "Correlation of the outputs of two runs"
@@ -60,8 +60,8 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 
-def _figure(set_stability: SetStability) -> str:
-    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
+def _figure(captured: SetStability) -> str:
+    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
     if measure is None:
         return "not known"
     if isinstance(measure.value, Unavailable):
@@ -69,8 +69,8 @@ def _figure(set_stability: SetStability) -> str:
     return measure_text(measure)
 
 
-def _level(set_stability: SetStability) -> str:
-    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
+def _level(captured: SetStability) -> str:
+    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
     interval = measure.interval if measure else None
     return f" [{confidence_text(interval.confidence)} CI]" if isinstance(interval, Interval) else ""
 
@@ -78,22 +78,19 @@ def _level(set_stability: SetStability) -> str:
 def _least(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
     """The class of the widest spread over all experiments, and a group of the first that has some."""
     spread = [
-        (one.sd, set_stability)
-        for set_stability in sets
-        for one in set_stability.classes[:1]
-        if not isinstance(one.sd, Unavailable)
+        (one.sd, captured) for captured in sets for one in captured.classes[:1] if not isinstance(one.sd, Unavailable)
     ]
     if any(sd for sd, _ in spread):
-        set_stability = max(spread, key=lambda one: one[0])[1]
-        yield _sentence(f"{_whose(set_stability, sets, labels)}{widest_in_brief(set_stability)}")
-    worst = [(text, set_stability) for set_stability in sets if (text := worst_in_brief(set_stability))]
+        captured = max(spread, key=lambda one: one[0])[1]
+        yield _sentence(f"{_whose(captured, sets, labels)}{widest_in_brief(captured)}")
+    worst = [(text, captured) for captured in sets if (text := worst_in_brief(captured))]
     if worst:
-        text, set_stability = worst[0]
-        yield _sentence(f"{_whose(set_stability, sets, labels)}{text}")
+        text, captured = worst[0]
+        yield _sentence(f"{_whose(captured, sets, labels)}{text}")
 
 
-def _whose(set_stability: SetStability, sets: Sets, labels: Sequence[str]) -> str:
-    return f"In {labels[set_stability.experiment]} " if len(sets) > 1 else ""
+def _whose(captured: SetStability, sets: Sets, labels: Sequence[str]) -> str:
+    return f"In {labels[captured.experiment]} " if len(sets) > 1 else ""
 
 
 def _sentence(text: str) -> str:
