@@ -6,10 +6,14 @@ Foreign text is whatever the user's code or files brought: names, expressions, c
 import math
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from deviate.model import level_text
 
+Key = TypeVar("Key")
+Item = TypeVar("Item")
 MINUS = "\N{MINUS SIGN}"
 ELLIPSIS = "…"
 SIZES = ("B", "kB", "MB", "GB", "TB")
@@ -207,7 +211,20 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def replicates(indices: tuple[int, ...]) -> str:
+def counted_of(n: int, noun: str) -> str:
+    """The same with thousands apart."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """What stands behind each first member, in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
+    return groups
+
+
+def replicates(indices: Sequence[int]) -> str:
     """Replicate indices with runs of neighbours joined.
 
     >>> replicates((0, 1, 2, 5)), replicates((7,))

@@ -6,6 +6,16 @@ from deviate.model import Series
 
 
 @dataclass(frozen=True, slots=True)
+class Plot:
+    """What every plot has: `description` is its numbers in words, and `caption` says what points and lines are."""
+
+    key: str
+    title: str
+    description: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
 class PointGroup:
     """The scores of one experiment; `mean` and its interval are None where the findings have none.
 
@@ -46,16 +56,9 @@ class PlottedDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class EstimationPlot:
-    """Raw points of every experiment, the baseline first, and the difference of each candidate to it.
+class EstimationPlot(Plot):
+    """Raw points of every experiment, the baseline first, and the difference of each candidate to it."""
 
-    Here as in every plot, `description` is its numbers in words, and `caption` says what points and lines are.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     difference_axis: str
     groups: tuple[PointGroup, ...]
@@ -78,13 +81,9 @@ class CurveGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePlot:
+class CurvePlot(Plot):
     """One metric over main-loop steps, in every run."""
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     confidence: float
     groups: tuple[CurveGroup, ...]
@@ -108,30 +107,22 @@ class ForestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ForestPlot:
+class ForestPlot(Plot):
     """SDs of the variants of one experiment; `reference` is the SD that the others are measured by."""
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     reference: float | None
     rows: tuple[ForestRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RankPlot:
+class RankPlot(Plot):
     """Mean ranks over tasks, best first, as label, text and number.
 
     Attributes:
         cliques: ends of bars over experiments that are not told apart.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     note: str
     ranks: tuple[tuple[str, str, float], ...]
     difference: float
@@ -151,13 +142,9 @@ class ProfileLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilePlot:
+class ProfilePlot(Plot):
     """Performance profiles of all experiments."""
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     thresholds: tuple[float, ...]
     lines: tuple[ProfileLine, ...]
@@ -181,18 +168,14 @@ class SurvivalLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SurvivalPlot:
+class SurvivalPlot(Plot):
     """Runs on their way to the target of one metric."""
 
-    key: str
-    title: str
-    description: str
-    caption: str
     lines: tuple[SurvivalLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DifferencePlot:
+class DifferencePlot(Plot):
     """Candidate less baseline over steps with a band that holds at all of them at once.
 
     Attributes:
@@ -201,10 +184,6 @@ class DifferencePlot:
         note: how many runs of each side there are.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     note: str
     index: int
@@ -225,17 +204,13 @@ class BreakdownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class BreakdownPlot:
+class BreakdownPlot(Plot):
     """Classes below each other, the widest first; `index` is the place of the experiment in the report.
 
     Attributes:
         has_range: a thin line joins the points of a class.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     index: int
     lines: tuple[BreakdownLine, ...]
@@ -243,7 +218,7 @@ class BreakdownPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanningPlot:
+class PlanningPlot(Plot):
     """Detectable difference against the number of runs.
 
     Attributes:
@@ -253,10 +228,6 @@ class PlanningPlot:
         margin: drawn as a line; None for none.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     n_axis: str
     index: int
@@ -269,7 +240,7 @@ class PlanningPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixPlot:
+class MatrixPlot(Plot):
     """A share or a distance for each pair of runs, as a heat map.
 
     Attributes:
@@ -279,10 +250,6 @@ class MatrixPlot:
         low, high: what the lightest and the darkest cell stand for.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     index: int
     names: tuple[str, ...]
@@ -305,13 +272,9 @@ class StepLine:
 
 
 @dataclass(frozen=True, slots=True)
-class StepsPlot:
+class StepsPlot(Plot):
     """How far runs are apart after steps of the main loop."""
 
-    key: str
-    title: str
-    description: str
-    caption: str
     axis: str
     lines: tuple[StepLine, ...]
 
@@ -326,7 +289,7 @@ class KernelLine:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelPlot:
+class KernelPlot(Plot):
     """Kernels below each other, the longest first, on a logarithmic axis of seconds.
 
     Attributes:
@@ -334,15 +297,11 @@ class KernelPlot:
         free, held: names of the modes.
     """
 
-    key: str
-    title: str
-    description: str
     axis: str
     ticks: tuple[tuple[float, str], ...]
     free: str
     held: str
     lines: tuple[KernelLine, ...]
-    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,18 +333,14 @@ class SweepLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepPlot:
+class SweepPlot(Plot):
     """Attributes: scale of the argument's axis: "log", "linear", or "names" where values are words."""
 
-    key: str
-    title: str
-    description: str
     axis: str
     argument: str
     scale: str
     from_zero: bool
     lines: tuple[SweepLine, ...]
-    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +359,7 @@ class GrowthPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthPlot:
+class GrowthPlot(Plot):
     """Panels above each other over the same steps.
 
     Attributes:
@@ -412,30 +367,8 @@ class GrowthPlot:
         names: of both runs.
     """
 
-    key: str
-    title: str
-    description: str
     steps_axis: str
     steps: tuple[int, ...]
     first: int | None
     names: tuple[str, str]
     panels: tuple[GrowthPanel, ...]
-    caption: str = ""
-
-
-Plot = (
-    EstimationPlot
-    | CurvePlot
-    | ForestPlot
-    | RankPlot
-    | ProfilePlot
-    | SurvivalPlot
-    | DifferencePlot
-    | BreakdownPlot
-    | PlanningPlot
-    | MatrixPlot
-    | StepsPlot
-    | KernelPlot
-    | SweepPlot
-    | GrowthPlot
-)

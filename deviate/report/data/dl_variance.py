@@ -26,32 +26,19 @@ from deviate.report.data.scores import plain_text
 from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
+
+
+def _spread_columns(name: str, unit: str = "") -> tuple[str, ...]:
+    """Range, largest, smallest, SD and mean."""
+    heads = (f"max_{name}_diff", f"max_{name}", f"min_{name}", f"std_dev_{name}", f"mean_{name}")
+    return tuple(f"{head}{unit}" for head in heads)
+
+
 RESULT = (
-    *SET,
-    "no_try",
-    "max_accuracy_diff",
-    "max_accuracy",
-    "min_accuracy",
-    "std_dev_accuracy",
-    "mean_accuracy",
-    "max_diff_label",
-    "max_per_label_acc_diff",
-    "max_label_accuracy",
-    "min_label_accuracy",
-    "no_samples_max_diff",
-    "max_std_label",
-    "max_per_label_acc_std",
-    "no_samples_max_std",
-    "max_convergent_diff",
-    "max_convergent",
-    "min_convergent",
-    "std_dev_convergent",
-    "mean_convergent",
-    "max_convergent_diff_epoch",
-    "max_convergent_epoch",
-    "min_convergent_epoch",
-    "std_dev_convergent_epoch",
-    "mean_convergent_epoch",
+    *(*SET, "no_try", *_spread_columns("accuracy")),
+    *("max_diff_label", "max_per_label_acc_diff", "max_label_accuracy", "min_label_accuracy", "no_samples_max_diff"),
+    *("max_std_label", "max_per_label_acc_std", "no_samples_max_std"),
+    *(*_spread_columns("convergent"), *_spread_columns("convergent", "_epoch")),
 )
 OURS = ("relative_convergent_diff_percent", "relative_convergent_diff_epoch_percent", "ddof", "label_set")
 RAW = (*SET, "try", "accuracy", "convergent", "convergent_epoch")
@@ -114,11 +101,7 @@ def _build_converged_set(index: int, findings: ExperimentFindings, converged: Co
 
 
 def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
-    accuracies, seconds, steps = (
-        _drop_missing(run_set.accuracies),
-        _drop_missing(run_set.seconds),
-        _drop_missing(run_set.steps),
-    )
+    accuracies, seconds, steps = map(_drop_missing, (run_set.accuracies, run_set.seconds, run_set.steps))
     return (
         *_names(run_set),
         len(run_set.replicates),
@@ -144,14 +127,8 @@ def _names(run_set: _Set) -> tuple[Value, ...]:
     backend = next((name for name in BACKENDS if name in facts), "")
     versions = (next((facts[name] for name in names if name in facts), "") for names in (CUDA, CUDNN))
     network = f"{experiment.name}:{experiment.variant}" if experiment.variant else experiment.name
-    return (
-        backend,
-        facts.get(backend, ""),
-        *versions,
-        plain_text(network),
-        _seed_kind(experiment),
-        plain_text(run_set.criterion),
-    )
+    names = plain_text(network), _seed_kind(experiment), plain_text(run_set.criterion)
+    return (backend, facts.get(backend, ""), *versions, *names)
 
 
 def _seed_kind(experiment: Experiment) -> Value:
@@ -162,7 +139,6 @@ def _seed_kind(experiment: Experiment) -> Value:
 
 
 def _describe_spread(values: Sequence[float]) -> tuple[Value, ...]:
-    """Range, largest, smallest, SD and mean."""
     ends = (max(values), min(values)) if values else (None, None)
     return _number(range_of(values)), *ends, _number(sd_of(values)), _number(mean_of(values))
 

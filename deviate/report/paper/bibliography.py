@@ -1,29 +1,17 @@
 """What to cite for what a report used, and nothing else, as BibTeX."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from deviate import __version__
-from deviate.model import (
-    Attainment,
-    AttainmentComparison,
-    Comparison,
-    Completion,
-    CompletionComparison,
-    CurveComparison,
-    Description,
-    Findings,
-    Interval,
-    Paired,
-    Test,
-    Unavailable,
-)
+from deviate.model import Comparison, Completion, CompletionComparison, Findings, Interval, Test, Unavailable
 from deviate.report.document import Report
 from deviate.report.forms.templates import source
 from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
-from deviate.stats import Statistic, labelled_statistics
+from deviate.stats import BCA, PERCENTILE, Statistic, labelled_statistics
+from deviate.stats.stability import JACKKNIFE
 
 FILE = "references.bib"
 """A head, the software, and the publications behind the figures of reports, with a blank line between them.
@@ -31,6 +19,42 @@ FILE = "references.bib"
 Each entry is followed by a comment on what of it a report uses. The software is no @software: the styles of BibTeX
 itself do not know it, and biblatex takes both.
 """
+
+
+OF_DESCRIPTION = {
+    "student1908": "mean_interval",
+    "kaplan1958": "attainment",
+    "brookmeyer1982": "attainment.median_steps_interval attainment.median_seconds_interval",
+}
+"""Figures by the publication behind them: a key is cited where one of its figures is there."""
+OF_COMPARISON = {
+    "student1908": "student paired.t_test",
+    "welch1947": "welch",
+    "janssen1997": "permutation",
+    "chung2013": "permutation",
+    "fisher1935": "paired.sign_flips",
+    "wilcoxon1945": "paired.wilcoxon",
+    "mann1947": "mann_whitney worst_rank",
+    "lachin1999": "worst_rank",
+    "vargha2000": "superiority",
+    "cliff1993": "cliffs_delta",
+    "smirnov1939": "kolmogorov_smirnov",
+    "hedges1981": "hedges_g",
+    "glass1976": "glass_delta",
+    "brown1974": "brown_forsythe",
+    "levene1960": "levene",
+    "schuirmann1987": "equivalence",
+    "mantel1966": "attainment.log_rank attainment.log_rank_seconds",
+}
+OF_MANY = {
+    "welch1951": "welch_anova",
+    "fisher1925": "anova",
+    "kruskal1952": "kruskal_wallis",
+    "dunnett1955": "dunnett",
+}
+OF_DESCRIPTION_RESAMPLED = "mean_bootstrap mean_percentile sd_bootstrap median_bootstrap"
+OF_COMPARISON_RESAMPLED = "difference_bootstrap sd_ratio_bootstrap glass_delta_interval"
+METHODS = {BCA: "efron1987", PERCENTILE: "efron1979", JACKKNIFE: "tukey1958"}
 
 
 def references_source(findings: Findings, report: Report) -> str:
@@ -72,15 +96,19 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
     if findings.pairs or any(_is_there(description.sd_interval) for description in descriptions):
         yield "deviate2021"
     for description in descriptions:
-        yield from _of_description(description)
+        yield from _of_figures(description, OF_DESCRIPTION)
+        yield from _of_methods(_figures(description, OF_DESCRIPTION_RESAMPLED))
     for described in findings.experiments:
         if described.experiment.looks:
             yield "lan1983"
             yield "pocock1977" if described.experiment.spending == "pocock" else "obrien1979"
+    compared = [comparison for pair in findings.pairs for comparison in pair.comparisons]
+    # The p of a primary metric that was compared once alone is left as it is.
+    is_corrected = len(compared) > 1 or not all(comparison.metric.is_primary for comparison in compared)
     for pair in findings.pairs:
         for comparison in pair.comparisons:
             yield from _of_comparison(comparison)
-        if "Holm" in pair.family and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
+        if is_corrected and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
             yield "holm1979"
     yield from (key for statistic in _further_used(findings) for key in statistic.cites)
     outcomes = report.section("outcomes")
@@ -99,61 +127,37 @@ def _true_keys(uses: dict[str, bool]) -> Iterator[str]:
     return (key for key, is_used in uses.items() if is_used)
 
 
-def _bootstraps(*intervals: Interval | Unavailable) -> dict[str, bool]:
-    methods = [interval.method for interval in intervals if isinstance(interval, Interval)]
-    return {
-        "efron1987": any("BCa" in method for method in methods),
-        "efron1979": any("percentile bootstrap" in method for method in methods),
-    }
+def _figures(value: object, paths: str) -> Iterator[object]:
+    """What stands at the ends of paths of attributes; what is unavailable on the way ends one."""
+    for path in paths.split():
+        figure = value
+        for name in path.split("."):
+            figure = figure if isinstance(figure, Unavailable) else getattr(figure, name)
+        yield figure
 
 
-def _of_description(description: Description) -> Iterator[str]:
-    resampled = _bootstraps(
-        description.mean_bootstrap, description.mean_percentile, description.sd_bootstrap, description.median_bootstrap
-    )
-    yield from _true_keys({"student1908": _is_there(description.mean_interval)} | resampled)
-    if isinstance(description.attainment, Attainment):
-        yield "kaplan1958"
-        if _is_there(description.attainment.median_steps_interval, description.attainment.median_seconds_interval):
-            yield "brookmeyer1982"
+def _of_figures(value: object, table: Mapping[str, str]) -> Iterator[str]:
+    return (key for key, paths in table.items() if _is_there(*_figures(value, paths)))
+
+
+def _of_methods(figures: Iterable[object]) -> Iterator[str]:
+    """How intervals were resampled."""
+    methods = [figure.method for figure in figures if isinstance(figure, Interval)]
+    return (METHODS[method] for method in methods if method in METHODS)
 
 
 def _of_comparison(comparison: Comparison) -> Iterator[str]:
-    superiority = comparison.superiority_interval
-    uses = {
-        "student1908": _is_there(comparison.student),
-        "welch1947": _is_there(comparison.welch),
-        "janssen1997": _is_there(comparison.permutation),
-        "chung2013": _is_there(comparison.permutation),
-        "mann1947": _is_there(comparison.mann_whitney, comparison.worst_rank),
-        "lachin1999": _is_there(comparison.worst_rank),
-        "vargha2000": _is_there(comparison.superiority),
-        "brunner2000": isinstance(superiority, Interval) and superiority.method.startswith("Brunner-Munzel"),
-        "cliff1993": _is_there(comparison.cliffs_delta),
-        "smirnov1939": _is_there(comparison.kolmogorov_smirnov),
-        "hedges1981": _is_there(comparison.hedges_g),
-        "glass1976": _is_there(comparison.glass_delta),
-        "brown1974": _is_there(comparison.brown_forsythe),
-        "levene1960": _is_there(comparison.levene),
-        "schuirmann1987": _is_there(comparison.equivalence),
-        "westfall1993": isinstance(comparison.curve, CurveComparison) and bool(comparison.curve.band),
-        "mantel1966": isinstance(comparison.attainment, AttainmentComparison)
-        and _is_there(comparison.attainment.log_rank, comparison.attainment.log_rank_seconds),
-        "jennison1984": isinstance(comparison.difference_interval, Interval)
-        and "repeated" in comparison.difference_interval.method,
-    }
+    yield from _of_figures(comparison, OF_COMPARISON)
+    yield from _of_methods(_figures(comparison, OF_COMPARISON_RESAMPLED))
+    superiority, curve, interval = comparison.superiority, comparison.curve, comparison.difference_interval
     yield from _true_keys(
-        uses
-        | _bootstraps(comparison.difference_bootstrap, comparison.sd_ratio_bootstrap, comparison.glass_delta_interval)
+        {
+            # Where one side is above the other in all pairs, the interval is another one.
+            "brunner2000": _is_there(comparison.superiority_interval) and superiority not in {0, 1},
+            "westfall1993": not isinstance(curve, Unavailable) and bool(curve.band),
+            "jennison1984": isinstance(interval, Interval) and "repeated" in interval.method,
+        }
     )
-    if isinstance(comparison.paired, Paired):
-        yield from _true_keys(
-            {
-                "student1908": _is_there(comparison.paired.t_test),
-                "fisher1935": _is_there(comparison.paired.sign_flips),
-                "wilcoxon1945": _is_there(comparison.paired.wilcoxon),
-            }
-        )
 
 
 def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
@@ -171,15 +175,8 @@ def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
 
 def _of_many(findings: Findings) -> Iterator[str]:
     for table in findings.many:
-        yield from _true_keys(
-            {
-                "welch1951": _is_there(table.welch_anova),
-                "fisher1925": _is_there(table.anova),
-                "kruskal1952": _is_there(table.kruskal_wallis),
-                "dunnett1955": _is_there(table.dunnett),
-                "holm1979": _is_there(*(pair.p_adjusted for pair in table.pairs)),
-            }
-        )
+        yield from _of_figures(table, OF_MANY)
+        yield from ["holm1979"] if _is_there(*(pair.p_adjusted for pair in table.pairs)) else []
     if findings.tasks is not None:
         aggregated = findings.tasks.aggregated
         has_intervals = _is_there(*(task.iqm_interval for task in aggregated))
@@ -192,6 +189,7 @@ def _of_stability(findings: Findings) -> Iterator[str]:
     measures = [measure for captured in stability.sets for measure in captured.measures]
     measures += [weights.distance for weights in stability.weights]
     names = {measure.name for measure in measures if _is_there(measure.value)}
+    yield from _of_methods(measure.interval for measure in measures)
     yield from _true_keys(
         {
             "milanifard2016": "churn" in names,
@@ -200,10 +198,6 @@ def _of_stability(findings: Findings) -> Iterator[str]:
             "pham2020": bool(stability.convergence) or any(captured.classes for captured in stability.sets),
             "kornblith2019": "cka" in names,
             "guo2017": "ece" in names,
-            "tukey1958": any(
-                isinstance(measure.interval, Interval) and "jackknife" in measure.interval.method
-                for measure in measures
-            ),
         }
     )
 

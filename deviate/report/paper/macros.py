@@ -1,15 +1,15 @@
 r"""Every figure of the table as a LaTeX command, so that the text of a paper cites live numbers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from deviate.model import Comparison, Description, Equivalence, Estimate, Findings, Interval, Test, Unavailable
+from deviate.model import Comparison, Description, Equivalence, Findings, Test
 from deviate.report.document import Report
 from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose
 from deviate.report.further import figure_of
 from deviate.report.numbers import Number, Pieces, factor, share
 from deviate.report.paper.letters import letters, prefixes
-from deviate.report.paper.macro import MISSING, Macro, maths, missing
+from deviate.report.paper.macro import MISSING, Macro, maths, missing, of_ends, of_estimate
 from deviate.report.paper.stability_macros import stability_macros
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
 from deviate.report.parts.describe import n_text, places_of
@@ -58,27 +58,22 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
     """All commands of a report, those of the whole first, in the order of experiments and metrics."""
     general = list(_general(findings, report))
     rows = matched_rows(findings)
-    places: list[tuple[int, Description, Comparison | None]] = []
-    for index in range(len(findings.experiments)):
-        for row in rows:
-            description, first = row[index], row[0]
-            if description is not None:
-                pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
-                places.append((index, description, pair))
+    places = [
+        (index, description, comparison_of(findings, index - 1, row[0].metric.name) if index and row[0] else None)
+        for index in range(len(findings.experiments))
+        for row in rows
+        if (description := row[index]) is not None
+    ]
     whose = _experiments(findings, report)
     names = [(*whose[index], description.metric.name) for index, description, _ in places]
     commands = [macro.name.removeprefix("deviate") for macro in general]
     macros = list(general)
     endings = (*ENDINGS, *_further_endings())
     for (index, description, comparison), prefix in zip(places, prefixes(names, endings, commands), strict=True):
-        macros += [_with_prefix(prefix, macro) for macro in _description(description)]
-        macros += [_with_prefix(prefix, macro) for macro in _comparison(comparison)] if index and findings.pairs else []
+        macros += [macro.behind(prefix) for macro in _description(description)]
+        macros += [macro.behind(prefix) for macro in _comparison(comparison)] if index and findings.pairs else []
     commands = [macro.name.removeprefix("deviate") for macro in macros]
     return (*macros, *stability_macros(findings, whose, commands))
-
-
-def _with_prefix(prefix: str, macro: Macro) -> Macro:
-    return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:
@@ -112,17 +107,17 @@ def _description(description: Description) -> Iterator[Macro]:
     def figures(value: float) -> Pieces:
         return (Number(value, places),)
 
-    yield _estimate("Mean", description.mean, figures, description.note)
-    yield _estimate("SD", description.sd, figures, description.note)
+    yield of_estimate("Mean", description.mean, figures, description.note)
+    yield of_estimate("SD", description.sd, figures, description.note)
     yield Macro("N", maths(Number(description.n, 0)))
     remark = "" if description.n == description.n_runs else f"with a score: {n_text(description)}"
     yield Macro("Runs", maths(Number(description.n_runs, 0)), remark)
-    yield from _ends("CI", description.mean_interval, places)
-    yield from _ends("SD", description.sd_interval, places)
-    yield _estimate("CV", description.cv, share)
-    yield _estimate("Median", description.median, figures)
-    yield _estimate("Min", description.minimum, figures)
-    yield _estimate("Max", description.maximum, figures)
+    yield from of_ends("CI", description.mean_interval, figures)
+    yield from of_ends("SD", description.sd_interval, figures)
+    yield of_estimate("CV", description.cv, share)
+    yield of_estimate("Median", description.median, figures)
+    yield of_estimate("Min", description.minimum, figures)
+    yield of_estimate("Max", description.maximum, figures)
     yield Macro("Unit", escape(description.metric.unit), "" if description.metric.unit else "no unit")
 
 
@@ -131,21 +126,25 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
         endings = (*OF_COMPARISON, *_further_endings())
         yield from (Macro(ending, MISSING, "not reported on both sides") for ending in endings)
         return
-    places = places_of_difference(comparison)
-    test = comparison.deciding_test
-    yield _estimate(
-        "Difference", comparison.difference, lambda value: (Number(value, places, "signed"),), comparison.note
-    )
-    yield from _ends("Difference", comparison.difference_interval, places)
-    yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
-    yield _estimate("PAdjusted", comparison.p_adjusted, _p_value)
+    places, test = places_of_difference(comparison), comparison.deciding_test
+
+    def figures(value: float) -> Pieces:
+        return (Number(value, places),)
+
+    def signed(value: float) -> Pieces:
+        return (Number(value, places, "signed"),)
+
+    yield of_estimate("Difference", comparison.difference, signed, comparison.note)
+    yield from of_ends("Difference", comparison.difference_interval, figures)
+    yield of_estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
+    yield of_estimate("PAdjusted", comparison.p_adjusted, _p_value)
     yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else missing("Test", test)
-    yield _estimate("EffectSize", comparison.hedges_g, factor)
-    yield from _ends("EffectSize", comparison.hedges_g_interval, 2)
-    yield _estimate("Superiority", comparison.superiority, factor)
-    yield _estimate("SDRatio", comparison.sd_ratio, factor)
-    yield from _ends("SDRatio", comparison.sd_ratio_interval, 2)
-    yield _estimate("Detectable", comparison.detectable, lambda value: (Number(value, places),), "at 80% power")
+    yield of_estimate("EffectSize", comparison.hedges_g, factor)
+    yield from of_ends("EffectSize", comparison.hedges_g_interval, factor)
+    yield of_estimate("Superiority", comparison.superiority, factor)
+    yield of_estimate("SDRatio", comparison.sd_ratio, factor)
+    yield from of_ends("SDRatio", comparison.sd_ratio_interval, factor)
+    yield of_estimate("Detectable", comparison.detectable, figures, "at 80% power")
     if isinstance(comparison.equivalence, Equivalence):
         yield Macro("Equivalence", escape("; ".join(equivalence_texts(comparison))))
     else:
@@ -157,36 +156,26 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
 
 def _further_endings() -> list[str]:
     """Of statistics that say themselves how they are shown."""
-    ends = {True: ("", "Low", "High"), False: ("",)}
     return [
         f"{letters(statistic.name)}{end}"
         for statistic in labelled_statistics()
-        for end in ends[statistic.interval is not None]
+        for end in (("",) if statistic.interval is None else ("", "Low", "High"))
     ]
 
 
 def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
     figure, name = figure_of(comparison, statistic.name), letters(statistic.name)
     places = places_of_difference(comparison) if statistic.kind == "difference" else 2
+
+    def figures(value: float) -> Pieces:
+        return (Number(value, places),)
+
     if isinstance(figure.value, Test):
         yield Macro(name, escape(test_text(figure.value, statistic.letter)), statistic.label)
     else:
-        yield _estimate(name, figure.value, lambda value: (Number(value, places),), statistic.label)
+        yield of_estimate(name, figure.value, figures, statistic.label)
     if statistic.interval is not None:
-        yield from _ends(name, figure.interval, places)
-
-
-def _estimate(name: str, value: Estimate, written: Callable[[float], Pieces], note: str = "") -> Macro:
-    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(*written(value)), note)
-
-
-def _ends(name: str, interval: Interval | Unavailable, places: int | None) -> Iterator[Macro]:
-    for end in ("Low", "High"):
-        if isinstance(interval, Unavailable):
-            yield missing(f"{name}{end}", interval)
-        else:
-            value = interval.low if end == "Low" else interval.high
-            yield Macro(f"{name}{end}", maths(Number(value, places)), interval.note)
+        yield from of_ends(name, figure.interval, figures)
 
 
 def _p_value(value: float) -> Pieces:

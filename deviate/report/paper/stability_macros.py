@@ -1,11 +1,11 @@
 r"""Figures on stability as LaTeX commands: of each evaluation set, its least steady class, and of the weights."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable
-from deviate.report.numbers import Number, Pieces, factor
+from deviate.model import Findings, Measure, MeasureName, SetStability
+from deviate.report.numbers import Number, factor
 from deviate.report.paper.letters import prefixes
-from deviate.report.paper.macro import Macro, maths, missing
+from deviate.report.paper.macro import Macro, maths, of_ends, of_estimate
 from deviate.report.parts.stability.classes import places_of
 from deviate.report.parts.stability.measure_labels import MEASURES, places_for, scale_number
 
@@ -36,13 +36,12 @@ def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], comma
         whose: what the commands of each experiment begin with. commands: those that are there already.
     """
     stability = findings.stability
-    groups: list[tuple[tuple[str, ...], list[Macro]]] = []
-    groups += [((*whose[captured.experiment], captured.name), list(_of_set(captured))) for captured in stability.sets]
+    groups = [((*whose[captured.experiment], captured.name), _of_set(captured)) for captured in stability.sets]
     groups += [
-        ((*whose[weights.experiment], "weights"), list(_of_measure(weights.distance))) for weights in stability.weights
+        ((*whose[weights.experiment], "weights"), _of_measure(weights.distance)) for weights in stability.weights
     ]
     for prefix, (_, macros) in zip(prefixes([name for name, _ in groups], ENDINGS, commands), groups, strict=True):
-        yield from (Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark) for macro in macros)
+        yield from (macro.behind(prefix) for macro in macros)
 
 
 def _of_set(captured: SetStability) -> Iterator[Macro]:
@@ -54,21 +53,12 @@ def _of_set(captured: SetStability) -> Iterator[Macro]:
         places = places_of(first)
         yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
         for name, value in (("SD", first.sd), ("Range", first.range)):
-            yield _figure(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
-        yield _figure("WorstClassRatio", first.ratio, factor)
+            yield of_estimate(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
+        yield of_estimate("WorstClassRatio", first.ratio, factor)
 
 
 def _of_measure(measure: Measure) -> Iterator[Macro]:
     words, name = MEASURES[measure.name], NAMES[measure.name]
     places = places_for(measure.value, measure.interval, words)
-    yield _figure(name, measure.value, lambda value: (scale_number(value, places, words),))
-    for end in ("Low", "High"):
-        if isinstance(measure.interval, Interval):
-            value = measure.interval.low if end == "Low" else measure.interval.high
-            yield Macro(f"{name}{end}", maths(Number(words.scale * value, places)), measure.interval.note)
-        else:
-            yield missing(f"{name}{end}", measure.interval)
-
-
-def _figure(name: str, value: Estimate, written: Callable[[float], Pieces]) -> Macro:
-    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(*written(value)))
+    yield of_estimate(name, measure.value, lambda value: (scale_number(value, places, words),))
+    yield from of_ends(name, measure.interval, lambda value: (Number(words.scale * value, places),))

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
+from deviate.report.format import group_pairs
 from deviate.report.lines import name
 
 WIDEST_EXPRESSION = 36
@@ -95,16 +96,13 @@ def _each_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int)
 
 def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
     """The rejected values by kind of reason, near misses first, then the most frequent kind."""
-    kinds: dict[str, list[Rejected]] = {}
-    for item in rejected:
-        kind = item.reason if item.cause is RejectionReason.HANDED_ON else item.cause.kind
-        kinds.setdefault(kind, []).append(item)
+    kinds = group_pairs(
+        (item.reason if item.cause is RejectionReason.HANDED_ON else item.cause.kind, item) for item in rejected
+    )
     ordered = sorted(kinds.items(), key=lambda pair: (pair[0] not in NEAR_MISSES, -len(pair[1])))
     text = f"Reported, but no metrics    {len(rejected)}, by reason (--all shows each)\n" if rejected else ""
     for kind, items in ordered:
-        places: dict[str, list[str]] = {}
-        for item in items:
-            places.setdefault(item.expression, []).append(_where(item, analysis))
+        places = group_pairs((item.expression, _where(item, analysis)) for item in items)
         lines = [
             f"{_shorten(expression)} ({', '.join(dict.fromkeys(occurrences))})"
             for expression, occurrences in list(places.items())[:MOST_OF_A_KIND]
@@ -122,9 +120,7 @@ def _each_hazard(analysis: Analysis, width: int) -> str:
 
 def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
     """The hazards by kind in the order of the first places, with the first places of each."""
-    kinds: dict[str, list[str]] = {}
-    for item in analysis.hazards:
-        kinds.setdefault(item.name, []).append(_where(item, analysis))
+    kinds = group_pairs((item.name, _where(item, analysis)) for item in analysis.hazards)
     text = f"Hazards    {len(analysis.hazards)}, by kind (--all shows each)\n" if kinds else NO_HAZARDS
     longest = max(map(len, kinds), default=0)
     for kind, places in kinds.items():
@@ -136,9 +132,7 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
 
 def _side_effects(analysis: Analysis, width: int) -> str:
     """What reaches beyond the work copy of a run: by kind, each with all places where it stands."""
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for item in analysis.side_effects:
-        kinds.setdefault((item.kind, item.what), []).append(f"{item.file}:{item.line}")
+    kinds = group_pairs(((item.kind, item.what), f"{item.file}:{item.line}") for item in analysis.side_effects)
     longest = max((len(kind) for kind, _ in kinds), default=0)
     text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
     for (kind, effect), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):

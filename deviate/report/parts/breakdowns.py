@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
-from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
 from deviate.report.numbers import Number, factor
-from deviate.report.parts.describe import interval_cell
+from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 
 N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
@@ -65,20 +65,12 @@ def _row(part: BreakdownPart) -> Row:
         label=name_text(part.part),
         cells=(
             cell(Number(part.n, 0), value=float(part.n)),
-            *(_estimate(value, places) for value in (part.mean, part.sd)),
+            *(estimate_cell(value, places) for value in (part.mean, part.sd)),
             interval_cell(part.sd_interval, places),
-            _estimate(part.range, places),
-            Absent(part.ratio.reason)
-            if isinstance(part.ratio, Unavailable)
-            else cell(*factor(part.ratio), value=part.ratio),
+            estimate_cell(part.range, places),
+            cell_of(part.ratio, factor),
         ),
     )
-
-
-def _estimate(value: float | Unavailable, places: int | None) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(value.reason)
-    return cell(Number(value, places), value=value)
 
 
 def _sentences(breakdown: Breakdown) -> tuple[str, ...]:

@@ -231,16 +231,15 @@ def _primary_name(findings: Findings, index: int) -> str | None:
 
 
 def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
-    return tuple(
-        verdict_of(
-            pair.headline,
-            labels[0],
-            label,
-            _setting(pair.headline.metric, [item.experiment for item in findings.experiments]),
-            pair.family,
-        )
+    experiments = [item.experiment for item in findings.experiments]
+    headlines = [
+        (pair.headline, label)
         for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
         if pair.headline is not None
+    ]
+    return tuple(
+        verdict_of(headline, labels[0], label, _setting(headline.metric, experiments), len(headlines))
+        for headline, label in headlines
     )
 
 

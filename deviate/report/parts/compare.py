@@ -1,7 +1,6 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
-from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Judgement, Tone, Verdict, cell
 from deviate.report.format import (
     between,
@@ -18,12 +17,14 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import Number, Pieces, p_value, text_of
 from deviate.report.parts.describe import (
+    bracket,
     cell_of,
     interval_cell,
     mean_cell,
     note_interval,
-    noted_ends,
     places_of,
+    places_of_interval,
+    signed_cell,
     unit_of,
 )
 
@@ -41,7 +42,7 @@ def places_of_difference(comparison: Comparison) -> int | None:
         if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
             places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
         elif isinstance(paired.interval, Interval):
-            places.append(decimals((paired.interval.high - paired.interval.low) / 4))
+            places.append(places_of_interval(paired.interval))
     return max((place for place in places if place is not None), default=None)
 
 
@@ -82,18 +83,15 @@ def judgement_of(comparison: Comparison) -> Judgement:
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
-    unit = difference_unit(unit_of(comparison.metric))
-    return cell_of(comparison.difference, lambda value: numbers.with_unit((Number(value, places, "signed"),), unit))
+    return signed_cell(comparison.difference, places, difference_unit(unit_of(comparison.metric)))
 
 
-def verdict_of(
-    comparison: Comparison, baseline: str, candidate: str, setting: str, family: str = "primary metric: not adjusted"
-) -> Verdict:
+def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: str, n_family: int) -> Verdict:
     """The verdict on the primary metric.
 
     Args:
         setting: variant and aggregate, for the sentence to paste.
-        family: how p-values were adjusted, as the findings of the pair say it.
+        n_family: candidates whose primary metric was compared, over which p was adjusted.
     """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
@@ -110,7 +108,7 @@ def verdict_of(
         spread=_describe_spread(comparison),
         detectable=_detectable(comparison, places),
         reason=reason_text(comparison),
-        paste=_paste(comparison, baseline, candidate, setting, family),
+        paste=_paste(comparison, baseline, candidate, setting, n_family),
     )
 
 
@@ -149,8 +147,7 @@ def p_value_cell(p_value: Estimate) -> Entry:
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
-    bracket = (" [", *noted_ends(interval, 2), "]") if isinstance(interval, Interval) else ()
-    return cell(Number(estimate, 2), *bracket, value=estimate)
+    return cell(Number(estimate, 2), *bracket(interval, 2), value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:
@@ -256,7 +253,7 @@ def runs_text(comparison: Comparison) -> str:
     return f"{comparison.baseline.n} + {comparison.candidate.n} runs"
 
 
-def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, family: str) -> str:
+def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, n_family: int) -> str:
     places = places_of_difference(comparison)
     sides = f"{metric_name(comparison)} {_sides(comparison, baseline, candidate)}"
     if places is not None:
@@ -270,7 +267,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         figures.append(note_interval(f"{level} CI {ends} ({interval.method})", interval))
     if isinstance(comparison.deciding_test, Test):
         figures += both_texts(comparison)
-        figures.append(_correction(comparison, family))
+        figures.append(_correction(comparison, n_family))
     if not isinstance(comparison.hedges_g, Unavailable):
         figures.append(f"Hedges' {_effect(comparison)}")
     figures += equivalence_texts(comparison)
@@ -290,18 +287,11 @@ def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
     return f"{first} and {second.removeprefix(first[:4])}"
 
 
-def _correction(comparison: Comparison, family: str) -> str:
+def _correction(comparison: Comparison, n_family: int) -> str:
     """How p was corrected for the primary metrics of other candidates, and for looks: their interval says so."""
     if isinstance(comparison.p_adjusted, Unavailable):
         return ""
-    primary = next((part for part in family.split("; ") if part.startswith("primary metric: ")), "")
-    correction = primary.removeprefix("primary metric: ")
-    test = comparison.deciding_test
+    test, correction = comparison.deciding_test, f"Holm, family of {n_family}" if n_family > 1 else ""
     if isinstance(test, Test) and comparison.p_adjusted == test.p_value:
-        return (
-            f"p {correction}"
-            if correction == "not adjusted"
-            else f"adjusted {p_text(comparison.p_adjusted)} ({correction})"
-        )
-    at_look = "" if correction and correction != "not adjusted" else "counting the looks"
-    return f"adjusted {p_text(comparison.p_adjusted)} ({at_look or correction})"
+        return f"adjusted {p_text(comparison.p_adjusted)} ({correction})" if correction else "p not adjusted"
+    return f"adjusted {p_text(comparison.p_adjusted)} ({correction or 'counting the looks'})"

@@ -4,20 +4,13 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Interval, Unavailable
+from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, Table, cell
-from deviate.report.format import (
-    clean,
-    confidence_text,
-    counted,
-    decimals,
-    difference_unit,
-    with_unit,
-)
+from deviate.report.format import clean, confidence_text, counted, difference_unit, with_unit
 from deviate.report.numbers import Number
 from deviate.report.parts.compare import metric_name, test_cell
-from deviate.report.parts.describe import noted_ends, unit_of
+from deviate.report.parts.describe import noted_ends, places_of_interval, unit_of
 from deviate.report.plots import DifferencePlot
 
 MOST_FIGURES = 6
@@ -100,12 +93,13 @@ def _first(curve: CurveComparison) -> Entry:
 def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry, Entry]:
     """Difference of the areas over the range of steps, with its interval and test."""
     interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
-    places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
+    places = places_of_interval(interval)
     unit = difference_unit(unit_of(comparison.metric))
-    if isinstance(difference, Unavailable):
-        area: Entry = Absent(difference.reason)
-    else:
-        area = cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
+    area: Entry = (
+        Absent(difference.reason)
+        if isinstance(difference, Unavailable)
+        else cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
+    )
     if isinstance(interval, Unavailable):
         return area, Absent(interval.reason), test_cell(test, "t")
     around = cell(f"{confidence_text(interval.confidence)}: ", *noted_ends(interval, places))

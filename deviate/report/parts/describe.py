@@ -10,6 +10,7 @@ from deviate.report.format import (
     clean,
     confidence_text,
     decimals,
+    group_pairs,
     name_text,
     replicates,
     shorten_middle,
@@ -53,6 +54,11 @@ def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
     return cell_of(estimate, lambda value: (Number(value, places),))
 
 
+def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry:
+    """A difference, with its sign."""
+    return cell_of(estimate, lambda value: with_unit((Number(value, places, "signed"),), unit))
+
+
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
     if isinstance(interval, Unavailable):
         return Absent(interval.reason)
@@ -68,6 +74,16 @@ def noted_ends(interval: Interval, places: int | None) -> Pieces:
     """Both ends, with what the interval may not be taken for."""
     note = (f", {interval.note}",) if interval.note else ()
     return (*ends(interval.low, interval.high, places), *note)
+
+
+def bracket(interval: Interval | Unavailable | None, places: int | None) -> Pieces:
+    """` [0.12 … 0.54]`, to follow an estimate; nothing without an interval."""
+    return (" [", *noted_ends(interval, places), "]") if isinstance(interval, Interval) else ()
+
+
+def places_of_interval(interval: Interval | Unavailable) -> int | None:
+    """Decimals from a standard error, for which a quarter of the interval stands."""
+    return None if isinstance(interval, Unavailable) else decimals((interval.high - interval.low) / 4)
 
 
 def mean_cell(description: Description, unit: str = "") -> Entry:
@@ -149,10 +165,8 @@ def description_row(description: Description, experiment: str) -> Row:
 
 def missing_text(description: Description) -> str:
     """Which replicates gave no score, and why; equal reasons joined."""
-    by_reason: dict[str, list[int]] = {}
-    for replicate, reason in description.missing:
-        by_reason.setdefault(clean(reason), []).append(replicate)
-    parts = [f"{replicates(tuple(indices))}: {reason}" for reason, indices in by_reason.items()]
+    by_reason = group_pairs((clean(reason), replicate) for replicate, reason in description.missing)
+    parts = [f"{replicates(indices)}: {reason}" for reason, indices in by_reason.items()]
     return f"no score from {'; '.join(parts)}" if parts else ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
 from deviate.report.document import Absent, Block, Code, Items, Row, Section, Table, cell
-from deviate.report.format import clean, counted, name_text, replicates
+from deviate.report.format import clean, counted, group_pairs, name_text, replicates
 from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
 
@@ -146,14 +146,11 @@ def _note(proof: Repeatability, experiment: Experiment) -> str:
     if proof.parting is None:
         sentences.append("metrics are equal at every step, final weights are not")
     for words, facts in (("used without a deterministic version", "operations"), ("beyond control", "uncontrolled")):
-        replicates_of_fact: dict[str, list[int]] = {}
-        for run in experiment.runs:
-            for fact in getattr(run, facts):
-                replicates_of_fact.setdefault(clean(fact), []).append(run.replicate)
+        replicates_of_fact = group_pairs(
+            (clean(fact), run.replicate) for run in experiment.runs for fact in getattr(run, facts)
+        )
         if replicates_of_fact:
-            listing = ", ".join(
-                f"{fact} ({replicates(tuple(runs))})" for fact, runs in list(replicates_of_fact.items())[:5]
-            )
+            listing = ", ".join(f"{fact} ({replicates(runs)})" for fact, runs in list(replicates_of_fact.items())[:5])
             more = f" and {counted(len(replicates_of_fact) - 5, 'more')}" if len(replicates_of_fact) > 5 else ""
             sentences.append(f"{words}: {listing}{more}")
     return "; ".join(sentences)

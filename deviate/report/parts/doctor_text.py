@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from deviate.model import Answer, Concern, Control, Diagnosis, Framework, Machine
+from deviate.report.format import group_pairs
 
 NARROWEST = 40
 NARROWEST_LAST = 12
@@ -88,11 +89,8 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
         ]
         table = _table([["", *group], *rows], width)
         text += _paint(table) if is_coloured else table
-    followers: dict[str, list[str]] = {}
-    for framework in frameworks:
-        if framework.rests_on and framework.state == "works":
-            followers.setdefault(framework.rests_on, []).append(framework.name)
-    for leader, names in followers.items():
+    followers = [one for one in frameworks if one.rests_on and one.state == "works"]
+    for leader, names in group_pairs((one.rests_on, one.name) for one in followers).items():
         text += _hung(f"{', '.join(names)}: as {leader}", width)
     return text + _hung(LEGEND, width)
 
@@ -122,10 +120,11 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
 
 def _alike(controls: Iterable[Control]) -> list[list[Control]]:
     """Those that are not under control, the ones with the same reason together."""
-    groups: dict[tuple[str, str, str], list[Control]] = {}
-    for control in controls:
-        if control.answer in {"no", "partly"}:
-            groups.setdefault((control.answer, control.why, control.advice), []).append(control)
+    groups = group_pairs(
+        ((control.answer, control.why, control.advice), control)
+        for control in controls
+        if control.answer in {"no", "partly"}
+    )
     return list(groups.values())
 
 

@@ -4,19 +4,9 @@ from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
 from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
-from deviate.report.format import (
-    clean,
-    confidence_text,
-    decimals,
-    difference_unit,
-    name_text,
-    p_text,
-    sign_number,
-    with_unit,
-)
-from deviate.report.numbers import Number
+from deviate.report.format import clean, confidence_text, difference_unit, name_text, p_text, sign_number, with_unit
 from deviate.report.parts.compare import p_value_cell, test_cell
-from deviate.report.parts.describe import cell_of, interval_cell, unit_of
+from deviate.report.parts.describe import interval_cell, places_of_interval, signed_cell, unit_of
 
 MOST_TABLES = 3
 """Metrics that a terminal shows, and a page unfolded, where none is primary."""
@@ -112,7 +102,7 @@ def _against(table: ManyTable) -> str:
 
 def contrast_text(contrast: Contrast, unit: str) -> str:
     """`+0.33 points [0.12 … 0.54], p = .004`, or the reasons why there is no such figure."""
-    places = _places(contrast)
+    places = places_of_interval(contrast.interval)
     if isinstance(contrast.difference, Unavailable):
         return f"({contrast.difference.reason})"
     head = with_unit(sign_number(contrast.difference, places), unit)
@@ -126,26 +116,14 @@ def _pair_text(contrast: Contrast) -> str:
 
 
 def _row(contrast: Contrast) -> Row:
-    places = _places(contrast)
-    return Row(
-        name_text(contrast.one),
-        (
-            cell_of(contrast.difference, lambda value: (Number(value, places, "signed"),)),
-            interval_cell(contrast.interval, places),
-            p_value_cell(contrast.p_adjusted),
-        ),
-    )
+    places = places_of_interval(contrast.interval)
+    difference, interval = signed_cell(contrast.difference, places), interval_cell(contrast.interval, places)
+    return Row(name_text(contrast.one), (difference, interval, p_value_cell(contrast.p_adjusted)))
 
 
 def _p_words(contrast: Contrast) -> str:
     p_value = contrast.p_adjusted
     return f"p {p_value.reason}" if isinstance(p_value, Unavailable) else p_text(p_value)
-
-
-def _places(contrast: Contrast) -> int | None:
-    """Decimals from a standard error, for which a quarter of the interval stands."""
-    interval = contrast.interval
-    return None if isinstance(interval, Unavailable) else decimals((interval.high - interval.low) / 4)
 
 
 def _family(contrasts: Sequence[Contrast]) -> int:

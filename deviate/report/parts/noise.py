@@ -1,14 +1,6 @@
 """Where the spread comes from as text: a table per metric, the proof of repeatability, sentences to paste."""
 
-from deviate.model import (
-    Findings,
-    Interval,
-    NoiseFindings,
-    NoiseRow,
-    NoiseTable,
-    Overhead,
-    Unavailable,
-)
+from deviate.model import Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, ratio, with_unit

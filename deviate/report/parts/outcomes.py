@@ -15,7 +15,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, name_text, number, with_unit
+from deviate.report.format import clean, confidence_text, group_pairs, name_text, number, with_unit
 from deviate.report.numbers import TO, Number, Pieces, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
 from deviate.report.parts.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
@@ -37,13 +37,15 @@ CURVES = (
     "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
 )
 HEADING = "Outcomes of runs"
+Attained = tuple[str, int, Description, Attainment]
+"""Label and index of an experiment, and a metric with its attainment."""
 
 
 def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     """How runs ended; a sentence where there is nothing but scores to tell: all completed, no target, no curve."""
     completions = [(label, item.completion) for item, label in zip(findings.experiments, labels, strict=True)]
     recorded = [(label, completion) for label, completion in completions if isinstance(completion, Completion)]
-    attained = list(_list_attainments(findings, labels))
+    attained = _list_attainments(findings, labels)
     curves = curve_table(findings, labels)
     if not (has_failures(findings) or attained or curves):
         return Section("outcomes", HEADING, (Absent(_no_outcomes(findings)),))
@@ -96,9 +98,7 @@ def _completion_table(completions: Sequence[tuple[str, Completion]], findings: F
         Row(
             label,
             (
-                cell(
-                    Number(completion.n_completed, 0), "/", Number(completion.n_runs, 0), value=completion.n_completed
-                ),
+                _out_of(completion.n_completed, completion.n_runs),
                 cell_of(completion.rate, share),
                 _between(completion.interval, share),
                 cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in completion.outcomes) or "none ended"),
@@ -109,30 +109,41 @@ def _completion_table(completions: Sequence[tuple[str, Completion]], findings: F
     return Table("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
 
 
+def _pairs(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[PairFindings, str]]:
+    return zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
+
+
+def _compared(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str]]:
+    return ((comparison, label) for pair, label in _pairs(findings, labels) for comparison in pair.comparisons)
+
+
 def _rate_table(findings: Findings, labels: Sequence[str]) -> Table | None:
-    rows: list[Row] = []
-    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
-        if not isinstance(pair.completion, Unavailable):
-            completion = pair.completion
-            rows.append(Row(label, (cell_of(completion.difference, _points), _name_test(completion.test, ""))))
+    rows = tuple(
+        Row(label, (cell_of(pair.completion.difference, _points), _name_test(pair.completion.test, "")))
+        for pair, label in _pairs(findings, labels)
+        if not isinstance(pair.completion, Unavailable)
+    )
     columns = ("", "candidate − baseline", "Boschloo's exact test")
-    return Table(f"Completion against {labels[0]}", columns, tuple(rows)) if rows else None
+    return Table(f"Completion against {labels[0]}", columns, rows) if rows else None
 
 
 def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
-    rows: list[Row] = []
-    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
-        for comparison in pair.comparisons:
-            if isinstance(comparison.worst_rank, Test):
-                name = f"{metric_name(comparison)}, {label}"
-                n = cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0))
-                rows.append(Row(name, (n, _name_test(comparison.worst_rank, "U"))))
-    columns = ("", "runs", "Mann–Whitney U")
-    return Table("Failed runs ranked worst", columns, tuple(rows)) if rows else None
+    rows = tuple(
+        Row(
+            f"{metric_name(comparison)}, {label}",
+            (
+                cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0)),
+                _name_test(comparison.worst_rank, "U"),
+            ),
+        )
+        for comparison, label in _compared(findings, labels)
+        if isinstance(comparison.worst_rank, Test)
+    )
+    return Table("Failed runs ranked worst", ("", "runs", "Mann–Whitney U"), rows) if rows else None
 
 
-def _list_attainments(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
-    """Label and index of the experiment, and the metric with its attainment: metric by metric as the first has them."""
+def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attained]:
+    """Metric by metric as the first experiment has them."""
     rows = [
         (label, index, description, description.attainment)
         for index, (item, label) in enumerate(zip(findings.experiments, labels, strict=True))
@@ -140,18 +151,16 @@ def _list_attainments(findings: Findings, labels: Sequence[str]) -> Iterator[tup
         if isinstance(description.attainment, Attainment)
     ]
     names = list(dict.fromkeys(description.metric.name for _, _, description, _ in rows))
-    return iter(sorted(rows, key=lambda row: names.index(row[2].metric.name)))
+    return sorted(rows, key=lambda row: names.index(row[2].metric.name))
 
 
-def _target_table(attained: Sequence[tuple[str, int, Description, Attainment]], findings: Findings) -> Table | None:
+def _target_table(attained: Sequence[Attained], findings: Findings) -> Table | None:
     level = confidence_text(findings.confidence)
-    rows: list[Row] = [
+    rows = tuple(
         Row(
             f"{_target(description)}, {label}",
             (
-                cell(
-                    Number(attainment.n_reached, 0), "/", Number(len(attainment.steps), 0), value=attainment.n_reached
-                ),
+                _out_of(attainment.n_reached, len(attainment.steps)),
                 cell_of(attainment.median_steps, _steps),
                 _between(attainment.median_steps_interval, _steps),
                 cell_of(attainment.median_seconds, duration_of),
@@ -159,29 +168,30 @@ def _target_table(attained: Sequence[tuple[str, int, Description, Attainment]], 
             ),
         )
         for label, _, description, attainment in attained
-    ]
+    )
     columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
-    return Table("Time to the target", columns, tuple(rows)) if rows else None
+    return Table("Time to the target", columns, rows) if rows else None
 
 
 def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
-    rows: list[Row] = []
-    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
-        for comparison in pair.comparisons:
-            attainment = comparison.attainment
-            if not isinstance(attainment, Unavailable):
-                name = f"{_target(comparison.baseline)}, {label}"
-                rows.append(
-                    Row(name, (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")))
-                )
+    rows = tuple(
+        Row(
+            f"{_target(comparison.baseline)}, {label}",
+            (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")),
+        )
+        for comparison, label in _compared(findings, labels)
+        if not isinstance(attainment := comparison.attainment, Unavailable)
+    )
     columns = ("", "log-rank, steps", "log-rank, seconds")
-    return Table(f"Time to the target against {labels[0]}", columns, tuple(rows)) if rows else None
+    return Table(f"Time to the target against {labels[0]}", columns, rows) if rows else None
 
 
-def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]) -> Iterator[SurvivalPlot]:
-    metrics = list(dict.fromkeys(description.metric.name for _, _, description, _ in attained))
-    for number_of_plot, name in enumerate(metrics):
-        those = [row for row in attained if row[2].metric.name == name]
+def _out_of(k: int, n: int) -> Entry:
+    return cell(Number(k, 0), "/", Number(n, 0), value=k)
+
+
+def _survival_plots(attained: Sequence[Attained]) -> Iterator[SurvivalPlot]:
+    for number_of_plot, those in enumerate(group_pairs((row[2].metric.name, row) for row in attained).values()):
         target = _target(those[0][2])
         text = "; ".join(
             f"{label}: {attainment.n_reached} of {len(attainment.steps)} runs, "
@@ -212,7 +222,7 @@ def _survival_line(label: str, index: int, _description: Description, attainment
 
 def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
     """What a terminal has room for: rates where runs failed, and of the metric that decides target and curve."""
-    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
+    for pair, label in _pairs(findings, labels):
         against = f"{label} v {labels[0]}"
         yield from _failure_line(pair, against)
         if pair.headline is not None:

@@ -10,7 +10,8 @@ from deviate.report.data.published import OVERHEAD_SCHEMA
 from deviate.report.data.scores import shield_rows
 from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
-from deviate.report.numbers import Number, ends
+from deviate.report.numbers import Number
+from deviate.report.parts.describe import cell_of, noted_ends
 from deviate.report.plots import KernelLine, KernelPlot
 
 UNITS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6), (0.0, "ns", 1e9))
@@ -47,7 +48,7 @@ def _times(costs: CostFindings) -> Section:
                 _time(factor.free_mean_s),
                 _time(factor.held_mean_s),
                 _factor(factor.factor),
-                Absent("none") if isinstance(factor.interval, Unavailable) else _interval(factor),
+                Absent("none") if isinstance(factor.interval, Unavailable) else _interval(factor.interval),
                 cell(Number(len(factor.free_s), 0), " and ", Number(len(factor.held_s), 0)),
             ),
             note=f"no interval: {factor.interval.reason}" if isinstance(factor.interval, Unavailable) else "",
@@ -80,7 +81,8 @@ def _kernels(costs: CostFindings) -> Section:
     table = Table(
         f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window", columns, rows
     )
-    figure = Figure(_plot(costs, profile, kernel_word), _figure_caption(profile, kernel_word))
+    plot = _plot(costs, profile, kernel_word)
+    figure = Figure(plot, plot.caption)
     return Section("kernels", kernel_word.capitalize(), (_window(profile), figure, table))
 
 
@@ -123,6 +125,7 @@ def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> Ke
         key="kernels",
         title=f"Longest {kernel_word} in both modes",
         description=f"Seconds free and held. {text}.",
+        caption=_figure_caption(profile, kernel_word),
         axis="time in the window, logarithmic",
         ticks=tuple((at, _tick(at)) for at in TICKS),
         free=f"{name_text(costs.free)} (free)",
@@ -136,7 +139,7 @@ def _paste(costs: CostFindings) -> str:
     for factor in costs.factors:
         if isinstance(factor.factor, Unavailable):
             continue
-        interval = _interval(factor)
+        interval = _interval(factor.interval)
         bracket = f"no interval: {interval.text}"
         if not isinstance(interval, Absent):
             bracket = f"{confidence_text(costs.confidence)} CI {interval.text}"
@@ -186,19 +189,15 @@ def _csv(costs: CostFindings) -> Iterator[tuple[str | float, ...]]:
 
 
 def _factor(value: Estimate) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(value.reason)
-    return cell(Number(value, 2), "x", value=value)
+    return cell_of(value, lambda factor: (Number(factor, 2), "x"))
 
 
 def _times_text(value: float) -> str:
     return f"{ratio(value)}x"
 
 
-def _interval(factor: CostFactor) -> Entry:
-    if isinstance(factor.interval, Interval):
-        return cell(*ends(factor.interval.low, factor.interval.high, 2))
-    return Absent(factor.interval.reason)
+def _interval(interval: Interval | Unavailable) -> Entry:
+    return Absent(interval.reason) if isinstance(interval, Unavailable) else cell(*noted_ends(interval, 2))
 
 
 def _time(seconds: Estimate) -> Entry:

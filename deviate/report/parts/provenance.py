@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deviate.model import IMPORTED_AS, Experiment, Run, Status
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
-from deviate.report.format import clean, counted, instant, replicates
+from deviate.report.format import clean, counted, group_pairs, instant, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts import randomness
 from deviate.report.parts.changes import commit_text
@@ -44,17 +44,12 @@ def circumstances(experiment: Experiment) -> tuple[str, ...]:
 
 def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
     """What the records warn of; equal warnings of several runs and experiments are one sentence."""
-    by_text: dict[str, list[str]] = {}
+    places: list[tuple[str, str]] = []
     for experiment, label in zip(experiments, labels, strict=True):
-        for text in experiment.warnings:
-            by_text.setdefault(clean(text), []).append(label)
-        of_runs: dict[str, list[int]] = {}
-        for run in experiment.runs:
-            for text in run.warnings:
-                of_runs.setdefault(clean(text), []).append(run.replicate)
-        for text, runs in of_runs.items():
-            by_text.setdefault(text, []).append(f"{label}, {replicates(tuple(runs))}")
-    return tuple(f"{'; '.join(places)}: {text}" for text, places in by_text.items())
+        places += [(clean(text), label) for text in experiment.warnings]
+        of_runs = group_pairs((clean(text), run.replicate) for run in experiment.runs for text in run.warnings)
+        places += [(text, f"{label}, {replicates(runs)}") for text, runs in of_runs.items()]
+    return tuple(f"{'; '.join(whose)}: {text}" for text, whose in group_pairs(places).items())
 
 
 def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
@@ -110,11 +105,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
 
 
 def _not_completed(experiment: Experiment) -> dict[Status, list[Run]]:
-    by_status: dict[Status, list[Run]] = {}
-    for run in experiment.runs:
-        if run.status != "completed":
-            by_status.setdefault(run.status, []).append(run)
-    return by_status
+    return group_pairs((run.status, run) for run in experiment.runs if run.status != "completed")
 
 
 def _outcome(run: Run) -> str:
@@ -170,14 +161,11 @@ def _environment(experiment: Experiment, label: str) -> Table | Absent:
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
     rows: list[Row] = []
     for name in names:
-        runs_of_value: dict[str, list[int]] = {}
-        for run in experiment.runs:
-            if name in run.environment:
-                runs_of_value.setdefault(clean(run.environment[name]), []).append(run.replicate)
-        differs = len(runs_of_value) > 1
-        text = "; ".join(
-            f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in runs_of_value.items()
+        runs_of_value = group_pairs(
+            (clean(run.environment[name]), run.replicate) for run in experiment.runs if name in run.environment
         )
+        differs = len(runs_of_value) > 1
+        text = "; ".join(f"{value} ({replicates(runs)})" if differs else value for value, runs in runs_of_value.items())
         rows.append(Row(clean(name), (cell(text),), is_marked=differs))
     if not rows:
         return Absent("The runs recorded no versions.")

@@ -3,52 +3,43 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deviate.model import NOT_ASKED, Comparison, Interval, Test
-from deviate.report.document import Absent, Row
-from deviate.report.format import difference_unit
+from deviate.model import NOT_ASKED, Comparison, Equivalence, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.format import clean, confidence_text, difference_unit, p_cell, replicates
 from deviate.report.further import figure_of
-from deviate.report.numbers import Number, with_unit
+from deviate.report.numbers import Number, p_value, with_unit
 from deviate.report.parts.compare import (
+    difference_cell,
+    equivalence_texts,
     level_and_method,
     p_value_cell,
     places_of_difference,
     ratio_cell,
+    reason_text,
+    spread_word,
     test_cell,
+    verdict_word,
 )
-from deviate.report.parts.describe import cell_of, unit_of
-from deviate.report.parts.quantity_cells import (
-    Made,
-    always,
-    correlation_cell,
-    detectable_cell,
-    detectable_method,
-    difference_method,
-    difference_of,
-    equivalence_cell,
-    equivalence_interval_cell,
-    equivalence_method,
-    interval_of,
-    method_of,
-    not_worse_cell,
-    numbers_cell,
-    paired_test_of,
-    pairs_cell,
-    permutation_cell,
-    ratio_interval_of,
-    ratio_of,
-    spread_verdict_cell,
-    test_of,
-    verdict_cell,
-)
+from deviate.report.parts.describe import bracket, interval_cell, n_pieces, signed_cell, unit_of
 from deviate.stats import Statistic, labelled_statistics
+
+NOT_SHOWN = Absent(NOT_ASKED.reason)
+"""What nobody asked for, such as a paired test of runs that were not paired: it has no row of its own."""
+Method = str | Callable[[Comparison], str]
+CellOf = Callable[[Comparison], Entry]
 
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
+    """A row of the table; the method is words, or depends on the comparison."""
+
     group: str
     label: str
-    method: Callable[[Comparison], str]
-    cell: Callable[[Comparison], Made]
+    method: Method
+    cell: CellOf
+
+    def method_of(self, comparison: Comparison) -> str:
+        return self.method if isinstance(self.method, str) else self.method(comparison)
 
 
 def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[Row, ...]:
@@ -58,21 +49,20 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
     """
     rows = []
     for quantity in _all_quantities():
-        quantity_cells = [None if comparison is None else quantity.cell(comparison) for comparison in comparisons]
+        cells = tuple(
+            Absent(reason) if comparison is None else quantity.cell(comparison)
+            for comparison, reason in zip(comparisons, absent, strict=True)
+        )
         reported = [
-            (comparison, cell)
-            for comparison, cell in zip(comparisons, quantity_cells, strict=True)
-            if comparison is not None and cell
+            (comparison, entry)
+            for comparison, entry in zip(comparisons, cells, strict=True)
+            if comparison is not None and entry != NOT_SHOWN
         ]
         if not reported:
             continue
-        figures = [comparison for comparison, cell in reported if not isinstance(cell, Absent)] or [reported[0][0]]
-        methods = " or ".join(dict.fromkeys(quantity.method(comparison) for comparison in figures))
-        cells = (
-            cell or Absent(reason if comparison is None else NOT_ASKED.reason)
-            for comparison, cell, reason in zip(comparisons, quantity_cells, absent, strict=True)
-        )
-        rows.append(Row(quantity.label, tuple(cells), method=methods, group=quantity.group))
+        figures = [comparison for comparison, entry in reported if not isinstance(entry, Absent)] or [reported[0][0]]
+        methods = " or ".join(dict.fromkeys(map(quantity.method_of, figures)))
+        rows.append(Row(quantity.label, cells, method=methods, group=quantity.group))
     return tuple(rows)
 
 
@@ -84,15 +74,13 @@ def _all_quantities() -> list[_Quantity]:
 
 
 def _label_quantity(statistic: Statistic) -> _Quantity:
-    def cell(comparison: Comparison) -> Made:
+    def cell(comparison: Comparison) -> Entry:
         figure = figure_of(comparison, statistic.name)
-        if figure.value == NOT_ASKED:
-            return None
         if isinstance(figure.value, Test):
             return test_cell(figure.value, statistic.letter)
         if statistic.kind == "difference":
-            places, unit = places_of_difference(comparison), difference_unit(unit_of(comparison.metric))
-            return cell_of(figure.value, lambda value: with_unit((Number(value, places, "signed"),), unit))
+            unit = difference_unit(unit_of(comparison.metric))
+            return signed_cell(figure.value, places_of_difference(comparison), unit)
         return ratio_cell(figure.value, figure.interval)
 
     def method(comparison: Comparison) -> str:
@@ -103,119 +91,174 @@ def _label_quantity(statistic: Statistic) -> _Quantity:
     return _Quantity(statistic.group, statistic.label, method, cell)
 
 
-_QUANTITIES = (
-    _Quantity("", "Verdict", always("by the rules under the tables"), verdict_cell),
-    _Quantity("", "n, baseline and candidate", always("runs with a score"), numbers_cell),
-    _Quantity("Difference", "Difference of means", difference_method, difference_of),
-    _Quantity(
-        "Difference", "Interval of the difference", method_of("difference_interval"), interval_of("difference_interval")
+def _test(name: str, letter: str) -> CellOf:
+    return lambda comparison: test_cell(getattr(comparison, name), letter)
+
+
+def _paired_test(name: str, letter: str) -> CellOf:
+    return _of_pairs(lambda paired: test_cell(getattr(paired, name), letter))
+
+
+def _of_pairs(cell_of_pairs: Callable[[Paired], Entry]) -> CellOf:
+    def cell(comparison: Comparison) -> Entry:
+        return cell_of_pairs(comparison.paired) if isinstance(comparison.paired, Paired) else NOT_SHOWN
+
+    return cell
+
+
+def _ratio(name: str) -> CellOf:
+    """With its interval, where it has one."""
+    return lambda comparison: ratio_cell(getattr(comparison, name), getattr(comparison, f"{name}_interval", None))
+
+
+def _interval(name: str) -> CellOf:
+    return lambda comparison: interval_cell(getattr(comparison, name), places_of_difference(comparison))
+
+
+def _method(name: str, before: str = "") -> Method:
+    """Level and method of an interval, behind words of its own."""
+    return lambda comparison: "; ".join(filter(None, (before, level_and_method(getattr(comparison, name)))))
+
+
+def _permutation(comparison: Comparison) -> Entry:
+    """Its statistic is the difference, which stands above."""
+    test = comparison.permutation
+    if isinstance(test, Unavailable):
+        return Absent(test.reason)
+    return cell(*p_value(test.p_value), f" ({test.note})")
+
+
+def _pairs(paired: Paired) -> Entry:
+    alone = f"; without a partner: {replicates(paired.unpaired)}" if paired.unpaired else ""
+    return cell(Number(paired.n, 0), alone)
+
+
+def _verdict(comparison: Comparison) -> Entry:
+    return cell(f"{verdict_word(comparison)}: {reason_text(comparison)}")
+
+
+def _numbers(comparison: Comparison) -> Entry:
+    return cell(*n_pieces(comparison.baseline), " and ", *n_pieces(comparison.candidate))
+
+
+def _detectable(comparison: Comparison) -> Entry:
+    places, size, around = places_of_difference(comparison), comparison.detectable, comparison.detectable_interval
+    if isinstance(size, Unavailable):
+        return Absent(size.reason)
+    unit = difference_unit(unit_of(comparison.metric))
+    return cell(*with_unit((Number(size, places),), unit), *bracket(around, places))
+
+
+def _detectable_method(comparison: Comparison) -> str:
+    text, around = "smallest difference seen with 80% power", comparison.detectable_interval
+    if isinstance(around, Unavailable):
+        return text
+    return f"{text}; in brackets for the ends of the {confidence_text(around.confidence)} CI of the SD"
+
+
+def _equivalence(comparison: Comparison) -> Entry:
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
+        return Absent(equivalence.reason)
+    sides = " and ".join(p_cell(test.p_value) for test in (equivalence.above, equivalence.below))
+    return cell(f"{equivalence_texts(comparison)[0]}; one-sided {sides}")
+
+
+def _equivalence_interval(comparison: Comparison) -> Entry:
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
+        return NOT_SHOWN
+    return interval_cell(equivalence.interval, places_of_difference(comparison))
+
+
+def _equivalence_method(comparison: Comparison) -> str:
+    equivalence = comparison.equivalence
+    return level_and_method(equivalence.interval) if isinstance(equivalence, Equivalence) else "no interval"
+
+
+def _not_worse(comparison: Comparison) -> Entry:
+    equivalence = comparison.equivalence
+    if isinstance(equivalence, Unavailable):
+        return NOT_SHOWN
+    if equivalence.is_not_worse is None:
+        return Absent("the metric has no direction")
+    return cell(equivalence_texts(comparison)[1] if equivalence.is_not_worse else "not shown")
+
+
+def _spread_verdict(comparison: Comparison) -> Entry:
+    verdict = comparison.spread_verdict
+    if not isinstance(verdict, SpreadVerdict):
+        return NOT_SHOWN
+    return cell(f"{spread_word(comparison)}: {clean(verdict.reason)}")
+
+
+def _difference(comparison: Comparison) -> Entry:
+    return difference_cell(comparison, places_of_difference(comparison))
+
+
+def _difference_method(comparison: Comparison) -> str:
+    return "candidate − baseline" + (", mean over the pairs" if comparison.is_paired else "")
+
+
+_TABLE: dict[str, tuple[tuple[str, Method, CellOf], ...]] = {
+    "": (
+        ("Verdict", "by the rules under the tables", _verdict),
+        ("n, baseline and candidate", "runs with a score", _numbers),
     ),
-    _Quantity("Difference", "Welch's interval", method_of("welch_interval"), interval_of("welch_interval")),
-    _Quantity("Difference", "Welch's t-test", always("unequal variances"), test_of("welch", "t")),
-    _Quantity(
-        "Difference",
-        "p, adjusted",
-        always("Holm over the family"),
-        lambda comparison: p_value_cell(comparison.p_adjusted),
+    "Difference": (
+        ("Difference of means", _difference_method, _difference),
+        ("Interval of the difference", _method("difference_interval"), _interval("difference_interval")),
+        ("Welch's interval", _method("welch_interval"), _interval("welch_interval")),
+        ("Welch's t-test", "unequal variances", _test("welch", "t")),
+        ("p, adjusted", "Holm over the family", lambda comparison: p_value_cell(comparison.p_adjusted)),
+        ("Student's t-test", "equal variances assumed", _test("student", "t")),
+        ("Permutation test", "of Welch's t, runs exchanged between the sides", _permutation),
+        (
+            "Bootstrap of the difference",
+            _method("difference_bootstrap", "cross-check"),
+            _interval("difference_bootstrap"),
+        ),
+        ("Detectable difference", _detectable_method, _detectable),
     ),
-    _Quantity("Difference", "Student's t-test", always("equal variances assumed"), test_of("student", "t")),
-    _Quantity(
-        "Difference", "Permutation test", always("of Welch's t, runs exchanged between the sides"), permutation_cell
+    "Pairing": (
+        ("Pairs", "runs of both sides that share their replicate", _of_pairs(_pairs)),
+        ("Correlation of the pairs", "Pearson", _of_pairs(lambda paired: ratio_cell(paired.correlation))),
+        ("Paired t-test", "of the mean difference", _paired_test("t_test", "t")),
+        ("Sign flips", "of the mean difference, by permutation", _paired_test("sign_flips", "t")),
+        ("Wilcoxon signed-rank", "V: rank sum of the differences above 0", _paired_test("wilcoxon", "V")),
     ),
-    _Quantity(
-        "Difference",
-        "Bootstrap of the difference",
-        method_of("difference_bootstrap", "cross-check"),
-        interval_of("difference_bootstrap"),
+    "Equivalence": (
+        ("Two one-sided tests", "against the margin that was given", _equivalence),
+        ("Interval for equivalence", _equivalence_method, _equivalence_interval),
+        ("Not worse", "bound of the interval in the metric's direction", _not_worse),
     ),
-    _Quantity("Difference", "Detectable difference", detectable_method, detectable_cell),
-    _Quantity("Pairing", "Pairs", always("runs of both sides that share their replicate"), pairs_cell),
-    _Quantity("Pairing", "Correlation of the pairs", always("Pearson"), correlation_cell),
-    _Quantity("Pairing", "Paired t-test", always("of the mean difference"), paired_test_of("t_test", "t")),
-    _Quantity(
-        "Pairing", "Sign flips", always("of the mean difference, by permutation"), paired_test_of("sign_flips", "t")
+    "Ranks": (
+        ("Mann–Whitney U", "exact, or by permutation with ties, as noted", _test("mann_whitney", "U")),
+        ("U with failures ranked worst", "a failed run is worse than every other", _test("worst_rank", "U")),
+        ("P(candidate > baseline)", _method("superiority_interval", "ties count half"), _ratio("superiority")),
+        ("Cliff's delta", "P(candidate > baseline) − P(candidate < baseline)", _ratio("cliffs_delta")),
+        ("Kolmogorov–Smirnov test", "largest distance of the distributions", _test("kolmogorov_smirnov", "D")),
     ),
-    _Quantity(
-        "Pairing",
-        "Wilcoxon signed-rank",
-        always("V: rank sum of the differences above 0"),
-        paired_test_of("wilcoxon", "V"),
+    "Effect size": (
+        ("Hedges' g", _method("hedges_g_interval", "small-sample corrected"), _ratio("hedges_g")),
+        ("Cohen's d", "pooled SD weighted by degrees of freedom", _ratio("cohens_d")),
+        (
+            "Cohen's d, as DEVIATE",
+            "pooled SD unweighted; for comparison with published tables only",
+            _ratio("cohens_d_unweighted"),
+        ),
+        ("Glass's delta", _method("glass_delta_interval", "in SDs of the baseline"), _ratio("glass_delta")),
     ),
-    _Quantity("Equivalence", "Two one-sided tests", always("against the margin that was given"), equivalence_cell),
-    _Quantity("Equivalence", "Interval for equivalence", equivalence_method, equivalence_interval_cell),
-    _Quantity("Equivalence", "Not worse", always("bound of the interval in the metric's direction"), not_worse_cell),
-    _Quantity(
-        "Ranks",
-        "Mann–Whitney U",
-        always("exact, or by permutation with ties, as noted"),
-        test_of("mann_whitney", "U"),
+    "Spread": (
+        ("Verdict on spread", "by the SD ratio; not adjusted for other metrics", _spread_verdict),
+        ("SD ratio", _method("sd_ratio_interval", "candidate / baseline"), _ratio("sd_ratio")),
+        (
+            "Bootstrap of the SD ratio",
+            _method("sd_ratio_bootstrap", "cross-check"),
+            lambda comparison: interval_cell(comparison.sd_ratio_bootstrap, 2),
+        ),
+        ("Brown–Forsythe test", "equal variances, centred at the median", _test("brown_forsythe", "F")),
+        ("Levene's test", "the same, centred at the mean", _test("levene", "F")),
     ),
-    _Quantity(
-        "Ranks",
-        "U with failures ranked worst",
-        always("a failed run is worse than every other"),
-        test_of("worst_rank", "U"),
-    ),
-    _Quantity(
-        "Ranks",
-        "P(candidate > baseline)",
-        method_of("superiority_interval", "ties count half"),
-        ratio_of("superiority", "superiority_interval"),
-    ),
-    _Quantity(
-        "Ranks",
-        "Cliff's delta",
-        always("P(candidate > baseline) − P(candidate < baseline)"),
-        ratio_of("cliffs_delta", "cliffs_delta_interval"),
-    ),
-    _Quantity(
-        "Ranks",
-        "Kolmogorov–Smirnov test",
-        always("largest distance of the distributions"),
-        test_of("kolmogorov_smirnov", "D"),
-    ),
-    _Quantity(
-        "Effect size",
-        "Hedges' g",
-        method_of("hedges_g_interval", "small-sample corrected"),
-        ratio_of("hedges_g", "hedges_g_interval"),
-    ),
-    _Quantity("Effect size", "Cohen's d", always("pooled SD weighted by degrees of freedom"), ratio_of("cohens_d")),
-    _Quantity(
-        "Effect size",
-        "Cohen's d, as DEVIATE",
-        always("pooled SD unweighted; for comparison with published tables only"),
-        ratio_of("cohens_d_unweighted"),
-    ),
-    _Quantity(
-        "Effect size",
-        "Glass's delta",
-        method_of("glass_delta_interval", "in SDs of the baseline"),
-        ratio_of("glass_delta", "glass_delta_interval"),
-    ),
-    _Quantity(
-        "Spread",
-        "Verdict on spread",
-        always("by the SD ratio; not adjusted for other metrics"),
-        spread_verdict_cell,
-    ),
-    _Quantity(
-        "Spread",
-        "SD ratio",
-        method_of("sd_ratio_interval", "candidate / baseline"),
-        ratio_of("sd_ratio", "sd_ratio_interval"),
-    ),
-    _Quantity(
-        "Spread",
-        "Bootstrap of the SD ratio",
-        method_of("sd_ratio_bootstrap", "cross-check"),
-        ratio_interval_of("sd_ratio_bootstrap"),
-    ),
-    _Quantity(
-        "Spread",
-        "Brown–Forsythe test",
-        always("equal variances, centred at the median"),
-        test_of("brown_forsythe", "F"),
-    ),
-    _Quantity("Spread", "Levene's test", always("the same, centred at the mean"), test_of("levene", "F")),
-)
+}
+_QUANTITIES = tuple(_Quantity(group, *row) for group, rows in _TABLE.items() for row in rows)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from deviate.model import DrawEvent, Experiment, Run
 from deviate.report.document import Absent, ColumnStyle, Row, Table, cell
-from deviate.report.format import clean, counted, replicates
+from deviate.report.format import clean, counted, group_pairs, replicates
 
 HASH_LENGTH = 16
 
@@ -13,9 +13,7 @@ def seed_set(seeds: dict[str, int]) -> str:
     """Streams with one seed are named together."""
     if not seeds:
         return "left to the script"
-    by_seed: dict[int, list[str]] = {}
-    for stream, seed in seeds.items():
-        by_seed.setdefault(seed, []).append(clean(stream))
+    by_seed = group_pairs((seed, clean(stream)) for stream, seed in seeds.items())
     return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
 
 
@@ -150,20 +148,17 @@ def _levels(experiment: Experiment) -> str:
     names = dict.fromkeys(name for run in experiment.runs for name in run.controls)
     parts = []
     for name in names:
-        levels: dict[str, list[int]] = {}
-        for run in experiment.runs:
-            levels.setdefault(clean(run.controls.get(name, "as it is")), []).append(run.replicate)
-        each = [level if len(levels) == 1 else f"{level} ({replicates(tuple(runs))})" for level, runs in levels.items()]
+        levels = group_pairs((clean(run.controls.get(name, "as it is")), run.replicate) for run in experiment.runs)
+        each = [level if len(levels) == 1 else f"{level} ({replicates(runs)})" for level, runs in levels.items()]
         parts.append(f"{clean(name)} {', '.join(each)}")
     return " · ".join(parts)
 
 
 def _per_run(facts_of_runs: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
-    replicates_of_fact: dict[str, list[int]] = {}
-    for run, phrases in facts_of_runs:
-        for phrase in dict.fromkeys(phrases):
-            replicates_of_fact.setdefault(clean(phrase), []).append(run.replicate)
-    return "; ".join(f"{phrase} ({replicates(tuple(runs))})" for phrase, runs in replicates_of_fact.items())
+    replicates_of_fact = group_pairs(
+        (clean(phrase), run.replicate) for run, phrases in facts_of_runs for phrase in dict.fromkeys(phrases)
+    )
+    return "; ".join(f"{phrase} ({replicates(runs)})" for phrase, runs in replicates_of_fact.items())
 
 
 def _short(digest: str) -> str:

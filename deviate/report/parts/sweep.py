@@ -13,7 +13,16 @@ from deviate.report.data.plain import document_data
 from deviate.report.data.published import SWEEP_SCHEMA
 from deviate.report.data.scores import shield_rows
 from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, decimals, name_text, number, percentage, with_unit
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    decimals,
+    group_pairs,
+    name_text,
+    number,
+    percentage,
+    with_unit,
+)
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 
@@ -77,8 +86,8 @@ def _section(sweep: SweepFindings) -> Section:
         for row in sweep.rows
     )
     table = Table(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
-    plots = [(quantity, _plot(sweep, quantity)) for quantity in quantities]
-    figures = tuple(Figure(plot, quantity.caption) for quantity, plot in plots if plot is not None)
+    plots = [_plot(sweep, quantity) for quantity in quantities]
+    figures = tuple(Figure(plot, plot.caption) for plot in plots if plot is not None)
     return Section("measures", heading, (*figures, table))
 
 
@@ -88,10 +97,7 @@ def _why_no_intervals(row: SweepRow) -> str:
     intervals += [
         (_label(measure.set_name, measure.measure.name), measure.measure.interval) for measure in row.measures
     ]
-    whose: dict[str, list[str]] = {}
-    for name, interval in intervals:
-        if isinstance(interval, Unavailable):
-            whose.setdefault(interval.reason, []).append(name)
+    whose = group_pairs((interval.reason, name) for name, interval in intervals if isinstance(interval, Unavailable))
     texts = (f"{' and '.join(names)}: {reason}" for reason, names in whose.items())
     return f"no interval of {'; of '.join(texts)}" if whose else ""
 
@@ -171,6 +177,7 @@ def _plot(sweep: SweepFindings, quantity: _Quantity) -> SweepPlot | None:
         key=f"sweep-{quantity.key}",
         title=quantity.title,
         description=f"{described}.",
+        caption=quantity.caption,
         axis=quantity.axis,
         argument=f"{name_text(sweep.argument)}{SCALES[sweep.scale]}",
         scale=sweep.scale,

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
 from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
+from deviate.report.format import clean, confidence_text, counted, name_text, number, p_text, ratio
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
-from deviate.report.parts.describe import cell_of, noted_ends
+from deviate.report.parts.describe import bracket, cell_of, places_of_interval
 from deviate.report.parts.multi_comparison import pair_matrix
 from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
 
@@ -117,8 +117,8 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
     if isinstance(interval, Unavailable):
         number = Number(estimate, 4 if places is None else places)
         return cell(number, f" (no interval: {interval.reason})", value=estimate)
-    places = decimals((interval.high - interval.low) / 4) if places is None else places
-    return cell(Number(estimate, places), " [", *noted_ends(interval, places), "]", value=estimate)
+    places = places_of_interval(interval) if places is None else places
+    return cell(Number(estimate, places), *bracket(interval, places), value=estimate)
 
 
 def _reason(estimate: Estimate) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deviate.stats.stability.ensembles import ensemble_deltas as ensemble_deltas
     from deviate.stats.stability.figures import relative_range as relative_range
     from deviate.stats.stability.findings import stability as stability
+    from deviate.stats.stability.jackknife import JACKKNIFE as JACKKNIFE
     from deviate.stats.stability.jackknife import difference_over_pairs as difference_over_pairs
     from deviate.stats.stability.jackknife import over_pairs as over_pairs
     from deviate.stats.stability.pairwise import disagreement as disagreement

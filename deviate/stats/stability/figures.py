@@ -9,7 +9,7 @@ from deviate.stats.estimates.intervals import mean_interval, sd_interval
 from deviate.stats.estimates.sample import Values, count, moments, refusal, resolution
 from deviate.stats.estimates.summary import t_quantile
 from deviate.stats.registry import statistic
-from deviate.stats.stability.jackknife import METHOD
+from deviate.stats.stability.jackknife import JACKKNIFE
 
 SINGLE = Unavailable("1 run: spread unknown")
 NO_RUN = Unavailable("no completed run")
@@ -92,7 +92,7 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
     mean = math.fsum(without) / n
     error = math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
     half_width = t_quantile((1 + confidence) / 2, n - 1) * error
-    return Interval(value - half_width, value + half_width, confidence, METHOD)
+    return Interval(value - half_width, value + half_width, confidence, JACKKNIFE)
 
 
 def _refusal(values: Values) -> Unavailable | None:

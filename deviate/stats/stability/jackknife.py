@@ -11,7 +11,7 @@ from deviate.stats.estimates.sample import LARGEST, Summary, count, resolution
 from deviate.stats.estimates.summary import t_quantile, welch_df
 from deviate.stats.stability.blocks import Matrix, mirror
 
-METHOD = "jackknife over runs"
+JACKKNIFE = "jackknife over runs"
 BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "churn": (0.0, 1.0),
     "pearson": (-1.0, 1.0),
@@ -41,7 +41,7 @@ def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> M
         return Measure(name, value, reason)
     half = t_quantile((1 + confidence) / 2, n - 1) * standard_error(matrix)
     low, high = BOUNDS.get(name, (-math.inf, math.inf))
-    return Measure(name, value, Interval(max(low, value - half), min(high, value + half), confidence, METHOD))
+    return Measure(name, value, Interval(max(low, value - half), min(high, value + half), confidence, JACKKNIFE))
 
 
 def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix, confidence: float = 0.95) -> Measure:
@@ -76,7 +76,7 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
         max(low - high, difference - half),
         min(high - low, difference + half),
         confidence,
-        f"{METHOD}, Welch-Satterthwaite df",
+        f"{JACKKNIFE}, Welch-Satterthwaite df",
     )
     return Measure(name, difference, interval)
 

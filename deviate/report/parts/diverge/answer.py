@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from deviate.model import value_text
 from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, RungFindings
 from deviate.report.document import Answer, Point
-from deviate.report.format import clean, counted, duration, name_text
+from deviate.report.format import clean, counted, counted_of, duration, name_text
 from deviate.report.parts.diverge.difference_text import (
     PHASES,
     again,
     code_text,
-    counted_of,
     label,
     label_difference,
     place_text,

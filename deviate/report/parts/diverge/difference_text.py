@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from deviate.model.divergence import Difference, DivergenceFindings, Phase, Place, Ulps
-from deviate.report.format import clean, counted, name_text, rough
+from deviate.report.format import clean, counted_of, name_text, rough
 from deviate.report.numbers import Number
 from deviate.report.parts.commands import diverge_command
 
@@ -151,11 +151,6 @@ def times(factor: float) -> str:
 
 def times_number(factor: float) -> Number:
     return Number(factor, 2 if factor < 10 else 0)
-
-
-def counted_of(n: int, noun: str) -> str:
-    """With commas in large numbers."""
-    return counted(n, noun) if n < 1000 else f"{n:,} {noun}s"
 
 
 def again(findings: DivergenceFindings, flags: str = "") -> str:

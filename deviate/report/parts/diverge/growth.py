@@ -4,9 +4,9 @@ import math
 
 from deviate.model.divergence import DivergenceFindings, Growth
 from deviate.report.document import Absent, Block, Figure, Row, Section, Table, cell
-from deviate.report.format import clean, name_text, rough
+from deviate.report.format import clean, counted_of, name_text, rough
 from deviate.report.numbers import Number
-from deviate.report.parts.diverge.difference_text import counted_of, ulps
+from deviate.report.parts.diverge.difference_text import ulps
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
 MOST_PLOTS = 6
@@ -44,9 +44,7 @@ def growth_text(growth: Growth) -> str:
 
 def growth_section(findings: DivergenceFindings) -> Section:
     plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(findings.growth) if growth.steps]
-    figures = tuple(
-        Figure(plot, f"{plot.title}. {EQUAL if plot.first is None else CAPTION}") for plot in plots[:MOST_PLOTS]
-    )
+    figures = tuple(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots[:MOST_PLOTS])
     rows = tuple(_row(growth) for growth in findings.growth if growth.steps)
     columns = ("Quantity", "differs first", "by", "at the end by", "at most by")
     blocks: list[Block] = [*figures]
@@ -98,6 +96,7 @@ def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
         key=f"growth-{number}",
         title=f"{name} by {growth.unit}",
         description=f"{growth_text(growth) or f'{name}: equal at every {growth.unit}'}.",
+        caption=CAPTION if differing else EQUAL,
         steps_axis=growth.unit,
         steps=growth.steps,
         first=growth.steps[differing[0]] if differing else None,

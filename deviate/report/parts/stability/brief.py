@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Interval, SetStability, Unavailable
-from deviate.report.format import clean, confidence_text, name_text
+from deviate.report.format import clean, confidence_text, counted_of, name_text
 from deviate.report.parts.stability.absent import reasons
 from deviate.report.parts.stability.classes import widest_in_brief
 from deviate.report.parts.stability.groups import worst_in_brief
-from deviate.report.parts.stability.measure_labels import find_measure, measure_text, whole
+from deviate.report.parts.stability.measure_labels import find_measure, measure_text
 from deviate.report.parts.stability.sets import by_name, headline
 from deviate.report.parts.stability.weights import sentence
 
@@ -34,7 +34,9 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     lines = [_churn(sets, labels), *_least(sets, labels)]
     if other_sets:
         text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_NAMED]) + " …" * (len(other_sets) > MOST_NAMED)
-        lines.append(f"… and of {whole(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability")
+        lines.append(
+            f"… and of {counted_of(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability"
+        )
     return (*filter(None, lines), *lacking)
 
 
@@ -49,17 +51,17 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     first = sets[0]
     if len(sets) == 1:
         return headline(first, labels[first.experiment])
-    parts = [f"{labels[set_stability.experiment]} {_figure(set_stability)}" for set_stability in sets[:MOST_NAMED]]
+    parts = [f"{labels[captured.experiment]} {_figure(captured)}" for captured in sets[:MOST_NAMED]]
     n_left = len(sets) - MOST_NAMED
     more = f"; and {n_left} more" if n_left > 0 else ""
     subject = "Two runs disagree" if find_measure(first.measures, "churn") else "Correlation of the outputs of two runs"
     level = next((text for one in sets if (text := _level(one))), "")
-    examples = f"{name_text(first.name)} ({whole(first.n_examples, 'example')})"
+    examples = f"{name_text(first.name)} ({counted_of(first.n_examples, 'example')})"
     return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 
-def _figure(set_stability: SetStability) -> str:
-    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
+def _figure(captured: SetStability) -> str:
+    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
     if measure is None:
         return "not known"
     if isinstance(measure.value, Unavailable):
@@ -67,8 +69,8 @@ def _figure(set_stability: SetStability) -> str:
     return measure_text(measure)
 
 
-def _level(set_stability: SetStability) -> str:
-    measure = find_measure(set_stability.measures, "churn") or find_measure(set_stability.measures, "pearson")
+def _level(captured: SetStability) -> str:
+    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
     interval = measure.interval if measure else None
     return f" [{confidence_text(interval.confidence)} CI]" if isinstance(interval, Interval) else ""
 
@@ -76,22 +78,19 @@ def _level(set_stability: SetStability) -> str:
 def _least(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
     """The class of the widest spread over all experiments, and a group of the first that has some."""
     spread = [
-        (one.sd, set_stability)
-        for set_stability in sets
-        for one in set_stability.classes[:1]
-        if not isinstance(one.sd, Unavailable)
+        (one.sd, captured) for captured in sets for one in captured.classes[:1] if not isinstance(one.sd, Unavailable)
     ]
     if any(sd for sd, _ in spread):
-        set_stability = max(spread, key=lambda one: one[0])[1]
-        yield _sentence(f"{_whose(set_stability, sets, labels)}{widest_in_brief(set_stability)}")
-    worst = [(text, set_stability) for set_stability in sets if (text := worst_in_brief(set_stability))]
+        captured = max(spread, key=lambda one: one[0])[1]
+        yield _sentence(f"{_whose(captured, sets, labels)}{widest_in_brief(captured)}")
+    worst = [(text, captured) for captured in sets if (text := worst_in_brief(captured))]
     if worst:
-        text, set_stability = worst[0]
-        yield _sentence(f"{_whose(set_stability, sets, labels)}{text}")
+        text, captured = worst[0]
+        yield _sentence(f"{_whose(captured, sets, labels)}{text}")
 
 
-def _whose(set_stability: SetStability, sets: Sets, labels: Sequence[str]) -> str:
-    return f"In {labels[set_stability.experiment]} " if len(sets) > 1 else ""
+def _whose(captured: SetStability, sets: Sets, labels: Sequence[str]) -> str:
+    return f"In {labels[captured.experiment]} " if len(sets) > 1 else ""
 
 
 def _sentence(text: str) -> str:

@@ -39,24 +39,24 @@ def class_section(findings: Findings, labels: Sequence[str]) -> Section:
     blocks = (
         *(_class_parts(findings, labels) if is_there else ()),
         Items(notes, "footnotes"),
-        *([] if any(set_stability.classes for set_stability in sets) else [Absent(absent.NO_CLASSES)]),
-        *([] if any(set_stability.groups for set_stability in sets) else [Absent(absent.NO_GROUPS)]),
+        *([] if any(captured.classes for captured in sets) else [Absent(absent.NO_CLASSES)]),
+        *([] if any(captured.groups for captured in sets) else [Absent(absent.NO_GROUPS)]),
     )
     return Section("classes", "Classes of evaluation sets", blocks)
 
 
 def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
     sets = findings.stability.sets[:N_CLASS_PARTS]
-    for place, set_stability in enumerate(sets):
-        if set_stability.classes:
-            yield classes.class_part(set_stability, place, labels, is_folded=place >= N_OPEN)
-        if set_stability.groups:
-            yield groups.group_part(set_stability, place, labels)
+    for place, captured in enumerate(sets):
+        if captured.classes:
+            yield classes.class_part(captured, place, labels, is_folded=place >= N_OPEN)
+        if captured.groups:
+            yield groups.group_part(captured, place, labels)
 
 
 def _footnotes(findings: Findings) -> Iterator[str]:
     stability = findings.stability
-    measures = [one for set_stability in stability.sets for one in set_stability.measures] + [
+    measures = [one for captured in stability.sets for one in captured.measures] + [
         weight_stability.distance for weight_stability in stability.weights
     ]
     if methods_text := methods(one.interval for one in measures):

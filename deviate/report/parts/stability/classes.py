@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Figure, Fold, Items, Row, Section, Table, cell
-from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
-from deviate.report.numbers import Number, ends, factor
-from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, methods, whole
+from deviate.report.format import between, clean, confidence_text, counted_of, decimals, name_text, number, ratio
+from deviate.report.numbers import ends, factor, whole
+from deviate.report.parts.describe import cell_of
+from deviate.report.parts.stability.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 
 N_FIGURES = 12
@@ -20,54 +20,49 @@ ALIKE = (
 )
 
 
-def places_of(class_stability: ClassStability) -> int:
+def places_of(spread: ClassStability) -> int:
     """Decimals in percent, from the SE of the mean over runs."""
-    if isinstance(class_stability.sd, Unavailable) or not class_stability.accuracies:
+    if isinstance(spread.sd, Unavailable) or not spread.accuracies:
         return 1
-    return max(0, decimals(100 * class_stability.sd / math.sqrt(len(class_stability.accuracies))) or 0)
+    return max(0, decimals(100 * spread.sd / math.sqrt(len(spread.accuracies))) or 0)
 
 
-def class_part(set_stability: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
+def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
     """Sentences, figure and table of one set; beyond the first few sets there is no figure."""
-    heading = f"Classes of {name_text(set_stability.name)}, {labels[set_stability.experiment]}"
-    plot = _plot(set_stability, place, heading) if place < N_FIGURES else None
+    heading = f"Classes of {name_text(captured.name)}, {labels[captured.experiment]}"
+    plot = _plot(captured, place, heading) if place < N_FIGURES else None
     figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
-    exhibits = (*figures, _table(set_stability, heading))
-    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(set_stability.classes)} classes", exhibits)
+    exhibits = (*figures, _table(captured, heading))
+    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(captured.classes)} classes", exhibits)
     blocks = (fold,) if is_folded else exhibits
-    return Section(f"classes-{place}", heading, (*sentences(set_stability), *blocks, Items((), "footnotes")))
+    return Section(f"classes-{place}", heading, (*sentences(captured), *blocks, Items((), "footnotes")))
 
 
-def sentences(set_stability: SetStability) -> Iterator[str]:
-    yield widest(set_stability)
-    if set_stability.classes[0].sd == 0:
+def sentences(captured: SetStability) -> Iterator[str]:
+    yield widest(captured)
+    if captured.classes[0].sd == 0:
         return
     expected = [
-        f"{word} of about {number(100 * value, places_of(set_stability.classes[0]))} points"
-        for word, value in (
-            ("an SD", set_stability.expected_largest_sd),
-            ("a range", set_stability.expected_largest_range),
-        )
+        f"{word} of about {number(100 * value, places_of(captured.classes[0]))} points"
+        for word, value in (("an SD", captured.expected_largest_sd), ("a range", captured.expected_largest_range))
         if not isinstance(value, Unavailable)
     ]
     if expected:
-        sentence = CHANCE.format(len(set_stability.classes), " and ".join(expected))
+        sentence = CHANCE.format(len(captured.classes), " and ".join(expected))
         yield (
-            f"{sentence}: class {set_stability.classes[0].label} has no more."
-            if _is_chance(set_stability)
-            else f"{sentence}."
+            f"{sentence}: class {captured.classes[0].label} has no more." if _is_chance(captured) else f"{sentence}."
         )
 
 
-def _is_chance(set_stability: SetStability) -> bool:
+def _is_chance(captured: SetStability) -> bool:
     """Whether the widest class is no wider than the widest of equally steady ones is on average."""
-    sd, expected = set_stability.classes[0].sd, set_stability.expected_largest_sd
+    sd, expected = captured.classes[0].sd, captured.expected_largest_sd
     return not isinstance(sd, Unavailable) and not isinstance(expected, Unavailable) and sd <= expected
 
 
-def widest(set_stability: SetStability) -> str:
+def widest(captured: SetStability) -> str:
     """The class that varies most, beside its size and what another test set would add."""
-    first = set_stability.classes[0]
+    first = captured.classes[0]
     if isinstance(first.sd, Unavailable):
         return f"No class has a spread: {clean(first.sd.reason)}."
     if first.sd == 0:
@@ -78,66 +73,52 @@ def widest(set_stability: SetStability) -> str:
         sampling = f"; another test set would add an SD of {added} points"
     return (
         f"Class {first.label} is the least steady: accuracy {_describe_spread(first)} over {len(first.accuracies)} "
-        f"runs. It has {whole(first.n_examples, 'example')}{sampling}."
+        f"runs. It has {counted_of(first.n_examples, 'example')}{sampling}."
     )
 
 
-def widest_in_brief(set_stability: SetStability) -> str:
+def widest_in_brief(captured: SetStability) -> str:
     """The same for a line of a terminal; empty where no class has a spread."""
-    first = set_stability.classes[0] if set_stability.classes else None
+    first = captured.classes[0] if captured.classes else None
     if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
         return ""
-    chance = ", no more than by chance" if _is_chance(set_stability) else ""
-    size = whole(first.n_examples, "example")
+    chance = ", no more than by chance" if _is_chance(captured) else ""
+    size = counted_of(first.n_examples, "example")
     return f"class {first.label} is the least steady, accuracy {_describe_spread(first)}; {size}{chance}"
 
 
-def _describe_spread(class_stability: ClassStability) -> str:
+def _describe_spread(spread: ClassStability) -> str:
     """`83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
-    places = places_of(class_stability)
-    parts = (
-        [] if isinstance(class_stability.sd, Unavailable) else [f"SD {number(100 * class_stability.sd, places)} points"]
-    )
-    parts += (
-        []
-        if isinstance(class_stability.ratio, Unavailable)
-        else [f"{ratio(class_stability.ratio)} times that of all examples"]
-    )
-    ends = between(100 * min(class_stability.accuracies), 100 * max(class_stability.accuracies), places)
+    places = places_of(spread)
+    parts = [] if isinstance(spread.sd, Unavailable) else [f"SD {number(100 * spread.sd, places)} points"]
+    parts += [] if isinstance(spread.ratio, Unavailable) else [f"{ratio(spread.ratio)} times that of all examples"]
+    ends = between(100 * min(spread.accuracies), 100 * max(spread.accuracies), places)
     return f"{ends} % ({', '.join(parts)})"
 
 
-def _table(set_stability: SetStability, heading: str) -> Table:
-    interval = next((one.sd_interval for one in set_stability.classes if isinstance(one.sd_interval, Interval)), None)
+def _table(captured: SetStability, heading: str) -> Table:
+    interval = next((one.sd_interval for one in captured.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
     return Table(
         f"{heading}: spread over runs, in percent and points, the widest first",
         ("Class", "examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
-        tuple(_row(one) for one in set_stability.classes),
+        tuple(_row(one) for one in captured.classes),
     )
 
 
-def _row(class_stability: ClassStability) -> Row:
-    places = places_of(class_stability)
+def _row(spread: ClassStability) -> Row:
+    places = places_of(spread)
     return Row(
-        str(class_stability.label),
+        str(spread.label),
         (
-            cell(*whole_of(class_stability.n_examples), value=class_stability.n_examples),
-            *(_cell(value, places) for value in (class_stability.mean, class_stability.sd)),
-            _interval(class_stability.sd_interval, places),
-            _cell(class_stability.range, places),
-            Absent(clean(class_stability.ratio.reason))
-            if isinstance(class_stability.ratio, Unavailable)
-            else cell(*factor(class_stability.ratio), value=class_stability.ratio),
-            _cell(class_stability.sampling_sd, places),
+            cell(*whole(spread.n_examples), value=spread.n_examples),
+            *(hundredfold_cell(value, places) for value in (spread.mean, spread.sd)),
+            _interval(spread.sd_interval, places),
+            hundredfold_cell(spread.range, places),
+            cell_of(spread.ratio, factor),
+            hundredfold_cell(spread.sampling_sd, places),
         ),
     )
-
-
-def _cell(value: float | Unavailable, places: int) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(clean(value.reason))
-    return cell(Number(100 * value, places), value=value)
 
 
 def _interval(interval: Interval | Unavailable, places: int) -> Entry:
@@ -146,19 +127,15 @@ def _interval(interval: Interval | Unavailable, places: int) -> Entry:
     return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
 
 
-def _plot(set_stability: SetStability, place: int, heading: str) -> BreakdownPlot:
-    drawn = set_stability.classes[
-        : max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(set_stability.replicates))))
-    ]
+def _plot(captured: SetStability, place: int, heading: str) -> BreakdownPlot:
+    drawn = captured.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(captured.replicates))))]
     text = "; ".join(
         f"class {one.label}: {estimate_text(one.mean, places_of(one), SHARE)} ± "
-        f"{estimate_text(one.sd, places_of(one), POINTS)}, {whole(one.n_examples, 'example')}"
+        f"{estimate_text(one.sd, places_of(one), POINTS)}, {counted_of(one.n_examples, 'example')}"
         for one in drawn
     )
     more = (
-        f" The widest {len(drawn)} of {len(set_stability.classes)} are drawn."
-        if len(drawn) < len(set_stability.classes)
-        else ""
+        f" The widest {len(drawn)} of {len(captured.classes)} are drawn." if len(drawn) < len(captured.classes) else ""
     )
     return BreakdownPlot(
         key=f"classes-{place}-plot",
@@ -167,25 +144,25 @@ def _plot(set_stability: SetStability, place: int, heading: str) -> BreakdownPlo
         caption="Each point is the accuracy of one run, the thin line their range; dot and line below: mean and one SD "
         f"to either side. In brackets the examples of the class.{more}",
         axis="accuracy (%)",
-        index=set_stability.experiment,
+        index=captured.experiment,
         lines=tuple(_line(one) for one in drawn),
         has_range=True,
     )
 
 
-def _line(class_stability: ClassStability) -> BreakdownLine:
+def _line(spread: ClassStability) -> BreakdownLine:
     return BreakdownLine(
-        label=f"{class_stability.label} ({class_stability.n_examples:,})",
-        values=tuple(100 * value for value in class_stability.accuracies),
-        mean=None if isinstance(class_stability.mean, Unavailable) else 100 * class_stability.mean,
-        sd=None if isinstance(class_stability.sd, Unavailable) else 100 * class_stability.sd,
+        label=f"{spread.label} ({spread.n_examples:,})",
+        values=tuple(100 * value for value in spread.accuracies),
+        mean=None if isinstance(spread.mean, Unavailable) else 100 * spread.mean,
+        sd=None if isinstance(spread.sd, Unavailable) else 100 * spread.sd,
     )
 
 
 def footnotes(findings: Findings) -> Iterator[str]:
     sets = findings.stability.sets
-    methods_text = methods(one.sd_interval for set_stability in sets for one in set_stability.classes)
-    if any(set_stability.classes for set_stability in sets):
+    methods_text = methods(one.sd_interval for captured in sets for one in captured.classes)
+    if any(captured.classes for captured in sets):
         yield ALIKE
         yield (
             "SD of another test set: binomial, at the mean accuracy of the class. A small class spreads more for that "

@@ -9,6 +9,7 @@ from deviate.model import Convergence, ConvergenceRow, Estimate, Findings, Unava
 from deviate.report.document import Absent, Entry, Fold, Items, Row, Section, Table, cell, quantities
 from deviate.report.format import clean, decimals, name_text, replicates
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.parts.describe import cell_of
 
 RELATIVE = "(largest − smallest) / smallest"
 TIMES = frozenset({"seconds per step", "seconds per step, range", "seconds", "seconds, range"})
@@ -22,20 +23,7 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section
         return ()
     metrics = ", ".join(dict.fromkeys(name_text(convergence.metric) for convergence in convergences))
     criteria = dict.fromkeys(row.criterion for convergence in convergences for row in convergence.rows)
-    every = [
-        _row(
-            "seconds per step",
-            "mean ± SD over runs",
-            convergences,
-            lambda convergence: _mean(convergence.step_seconds_mean, convergence.step_seconds_sd),
-        ),
-        _row(
-            "seconds per step, range",
-            RELATIVE,
-            convergences,
-            lambda convergence: _share(convergence.step_seconds_relative_range),
-        ),
-    ]
+    every = [Row(label, tuple(map(entry_of, convergences)), method=how) for label, how, entry_of in _STEPS]
     rows = [row for criterion in criteria for row in _criterion(criterion, convergences)]
     has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
     columns = tuple(labels[convergence.experiment] for convergence in convergences)
@@ -65,54 +53,20 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     return (Section("stability-weak", "Weak models", (text, table, Items((), "footnotes"))),)
 
 
-def _row(
-    label: str, how: str, convergences: Sequence[Convergence], entry_of: Callable[[Convergence], Entry], group: str = ""
-) -> Row:
-    return Row(label, tuple(map(entry_of, convergences)), method=how, group=group)
-
-
 def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]:
-    def row_of(convergence: Convergence) -> ConvergenceRow | None:
-        return next((row for row in convergence.rows if row.criterion == criterion), None)
-
-    def of(convergence: Convergence, entry_of: Callable[[ConvergenceRow], Entry]) -> Entry:
-        row = row_of(convergence)
-        return Absent("not asked of it") if row is None else entry_of(row)
-
-    group = clean(criterion)
-    arrived = _row(
-        "runs that get there",
-        "of those on record",
-        convergences,
-        lambda convergence: of(convergence, _count_arrivals),
-        group,
-    )
-    if not any(step is not None for convergence in convergences if (row := row_of(convergence)) for step in row.steps):
-        return [arrived]
+    """Nothing but how many runs get there, where none does."""
+    row_of_each = [
+        next((row for row in convergence.rows if row.criterion == criterion), None) for convergence in convergences
+    ]
+    is_reached = any(step is not None for row in row_of_each if row for step in row.steps)
     return [
-        arrived,
-        _row("steps", "smallest … largest", convergences, lambda convergence: of(convergence, _steps), group),
-        _row(
-            "steps, range",
-            RELATIVE,
-            convergences,
-            lambda convergence: of(convergence, lambda row: _share(row.steps_relative_range)),
-            group,
-        ),
-        _row(
-            "seconds",
-            "mean ± SD over runs that get there",
-            convergences,
-            lambda convergence: of(convergence, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
-            group,
-        ),
-        _row(
-            "seconds, range",
-            RELATIVE,
-            convergences,
-            lambda convergence: of(convergence, lambda row: _share(row.seconds_relative_range)),
-            group,
-        ),
+        Row(
+            label,
+            tuple(Absent("not asked of it") if row is None else entry_of(row) for row in row_of_each),
+            method=how,
+            group=clean(criterion),
+        )
+        for label, how, entry_of in (_CRITERION if is_reached else _CRITERION[:1])
     ]
 
 
@@ -140,9 +94,7 @@ def _mean(mean: Estimate, sd: Estimate) -> Entry:
 
 
 def _share(value: Estimate) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(clean(value.reason))
-    return cell(*share(value), value=value)
+    return cell_of(value, share)
 
 
 def _weak(models: WeakModels, labels: Sequence[str]) -> Row:
@@ -159,6 +111,19 @@ def _weak(models: WeakModels, labels: Sequence[str]) -> Row:
 
 
 def _plain(value: Estimate) -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(clean(value.reason))
-    return cell(Number(value, decimals(abs(value))), value=value)
+    return cell_of(value, lambda size: (Number(size, decimals(abs(size))),))
+
+
+_STEPS: tuple[tuple[str, str, Callable[[Convergence], Entry]], ...] = (
+    ("seconds per step", "mean ± SD over runs", lambda one: _mean(one.step_seconds_mean, one.step_seconds_sd)),
+    ("seconds per step, range", RELATIVE, lambda one: _share(one.step_seconds_relative_range)),
+)
+"""Of all steps: label and method of a row, and its cell for an experiment."""
+_CRITERION: tuple[tuple[str, str, Callable[[ConvergenceRow], Entry]], ...] = (
+    ("runs that get there", "of those on record", _count_arrivals),
+    ("steps", "smallest … largest", _steps),
+    ("steps, range", RELATIVE, lambda row: _share(row.steps_relative_range)),
+    ("seconds", "mean ± SD over runs that get there", lambda row: _mean(row.seconds_mean, row.seconds_sd)),
+    ("seconds, range", RELATIVE, lambda row: _share(row.seconds_relative_range)),
+)
+"""The same by each criterion."""

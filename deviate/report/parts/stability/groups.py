@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
 from deviate.report.document import Absent, Entry, Items, Row, Section, Table, cell
-from deviate.report.format import clean, decimals, name_text, number, percentage
-from deviate.report.numbers import Number, Pieces, ends, share
-from deviate.report.numbers import whole as whole_of
-from deviate.report.parts.stability.measure_labels import methods, whole
+from deviate.report.format import clean, counted_of, decimals, name_text, number, percentage
+from deviate.report.numbers import Number, Pieces, share, whole
+from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.stability.measure_labels import hundredfold_cell, methods
 
 RATES = ("accuracy", "false positive rate", "false negative rate")
 SHORT = ("accuracy", "FPR", "FNR")
@@ -28,45 +28,42 @@ def rates_of(group: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
     return (group.accuracy, group.false_positive_rate, group.false_negative_rate)
 
 
-def group_part(set_stability: SetStability, place: int, labels: Sequence[str]) -> Section:
-    heading = f"Sub-groups of {name_text(set_stability.name)}, {labels[set_stability.experiment]}"
-    worst = worst_group(set_stability)
-    notes = (
-        *(() if _has_classes(set_stability) else (NO_RATES,)),
-        *(clean(note) for note in set_stability.group_notes),
-    )
+def group_part(captured: SetStability, place: int, labels: Sequence[str]) -> Section:
+    heading = f"Sub-groups of {name_text(captured.name)}, {labels[captured.experiment]}"
+    worst = worst_group(captured)
+    notes = (*(() if _has_classes(captured) else (NO_RATES,)), *(clean(note) for note in captured.group_notes))
     sentences = (worst,) if worst else ()
-    return Section(f"groups-{place}", heading, (*sentences, _table(set_stability, heading), Items(notes, "footnotes")))
+    return Section(f"groups-{place}", heading, (*sentences, _table(captured, heading), Items(notes, "footnotes")))
 
 
-def worst_group(set_stability: SetStability) -> str:
+def worst_group(captured: SetStability) -> str:
     """The group and the rate whose spread is widest beside that of all examples; empty where no ratio is known."""
-    worst = _worst(set_stability)
+    worst = _worst(captured)
     if worst is None:
         return ""
     most, place, group, measure = worst
-    places = _places(measure, set_stability)
+    places = _places(measure, captured)
     spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
     return (
         f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
-        f"of all ({whole(group.n_examples, 'example')}, {percentage(group.share)} of them)."
+        f"of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of them)."
     )
 
 
-def worst_in_brief(set_stability: SetStability) -> str:
+def worst_in_brief(captured: SetStability) -> str:
     """The same for a line of a terminal."""
-    worst = _worst(set_stability)
+    worst = _worst(captured)
     if worst is None:
         return ""
     most, place, group, _ = worst
     return f"the {SHORT[place]} of {group_name(group)} varies {most} times as much as that of all examples"
 
 
-def _worst(set_stability: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
+def _worst(captured: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
     """The ratio in words, the place of the rate in `RATES`, and whose it is."""
     candidates = [
         (measure.ratio, place, group, measure)
-        for group in set_stability.groups[1:]
+        for group in captured.groups[1:]
         for place, measure in enumerate(rates_of(group))
         if isinstance(measure, GroupMeasure) and not isinstance(measure.ratio, Unavailable)
     ]
@@ -78,7 +75,7 @@ def _worst(set_stability: SetStability) -> tuple[str, int, GroupStability, Group
 
 def composition(group: GroupStability) -> tuple[Entry, ...]:
     return (
-        cell(*whole_of(group.n_examples), value=group.n_examples),
+        cell(*whole(group.n_examples), value=group.n_examples),
         cell(*share(group.share), value=group.share),
         *(_count(n) for n in (group.n_positive, group.n_negative)),
     )
@@ -91,7 +88,7 @@ def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
 
 
 def _count(n: int | None) -> Entry:
-    return Absent("not two classes") if n is None else cell(*whole_of(n), value=n)
+    return Absent("not two classes") if n is None else cell(*whole(n), value=n)
 
 
 def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
@@ -101,50 +98,43 @@ def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
     )
 
 
-def _table(set_stability: SetStability, heading: str) -> Table:
-    places, has_classes = shown_rates(set_stability.groups), _has_classes(set_stability)
+def _table(captured: SetStability, heading: str) -> Table:
+    places, has_classes = shown_rates(captured.groups), _has_classes(captured)
     heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
     n_composed = 4 if has_classes else 2
     return Table(
         f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
         ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
         tuple(
-            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, set_stability, places)))
-            for one in set_stability.groups
+            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, captured, places)))
+            for one in captured.groups
         ),
     )
 
 
-def _has_classes(set_stability: SetStability) -> bool:
+def _has_classes(captured: SetStability) -> bool:
     """Whether one of two classes is the positive one."""
-    return any(one.n_positive is not None for one in set_stability.groups)
+    return any(one.n_positive is not None for one in captured.groups)
 
 
-def _rates(group: GroupStability, set_stability: SetStability, places: Sequence[int]) -> Iterator[Entry]:
+def _rates(group: GroupStability, captured: SetStability, places: Sequence[int]) -> Iterator[Entry]:
     for place in places:
         measure = rates_of(group)[place]
         if isinstance(measure, Unavailable):
             yield from (Absent(clean(measure.reason)), cell(""), cell(""))
             continue
-        digits = _places(measure, set_stability)
+        digits = _places(measure, captured)
         for value in (measure.mean, measure.sd):
-            if isinstance(value, Unavailable):
-                yield Absent(clean(value.reason))
-            else:
-                yield cell(Number(100 * value, digits), value=value)
+            yield hundredfold_cell(value, digits)
         yield _ratio(measure)
 
 
 def _ratio(measure: GroupMeasure) -> Entry:
-    if isinstance(measure.ratio, Unavailable):
-        return Absent(clean(measure.ratio.reason))
-    interval = measure.ratio_interval
-    bracket = () if isinstance(interval, Unavailable) else (" [", *ends(interval.low, interval.high, 2), "]")
-    return cell(Number(measure.ratio, 2), *bracket, value=measure.ratio)
+    return ratio_cell(measure.ratio, measure.ratio_interval)
 
 
-def _places(measure: GroupMeasure, set_stability: SetStability) -> int:
-    return places_of(measure, len(set_stability.replicates))
+def _places(measure: GroupMeasure, captured: SetStability) -> int:
+    return places_of(measure, len(captured.replicates))
 
 
 def places_of(measure: GroupMeasure, n_runs: int) -> int:
@@ -155,10 +145,10 @@ def places_of(measure: GroupMeasure, n_runs: int) -> int:
 
 
 def footnotes(findings: Findings) -> Iterator[str]:
-    groups = [one for set_stability in findings.stability.sets for one in set_stability.groups]
+    groups = [one for captured in findings.stability.sets for one in captured.groups]
     if groups:
         yield "Sub-groups share their runs, and overlap where they stand in several columns."
-    if any(_has_classes(set_stability) for set_stability in findings.stability.sets):
+    if any(_has_classes(captured) for captured in findings.stability.sets):
         yield (
             "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
             "among those whose class it is."

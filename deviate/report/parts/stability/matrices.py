@@ -15,16 +15,16 @@ MOST_RUNS, MOST_TEXTS = 100, 8
 Matrix = tuple[tuple[float, ...], ...]
 
 
-def disagreement_plot(set_stability: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
+def disagreement_plot(captured: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
     """None where fewer than two runs have classes."""
-    heading = f"{name_text(set_stability.name)}, {labels[set_stability.experiment]}"
+    heading = f"{name_text(captured.name)}, {labels[captured.experiment]}"
     return _plot(
-        set_stability.disagreement,
-        set_stability.replicates,
-        key=f"{anchor}-pairs-{set_stability.experiment}",
+        captured.disagreement,
+        captured.replicates,
+        key=f"{anchor}-pairs-{captured.experiment}",
         title=f"{heading}: share of examples on which two runs disagree",
         axis="% of examples on which two runs disagree",
-        index=set_stability.experiment,
+        index=captured.experiment,
         words=SHARE,
     )
 

@@ -3,20 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.model import (
-    Estimate,
-    Findings,
-    Interval,
-    Measure,
-    MeasureName,
-    SetStability,
-    Unavailable,
-    WeightStability,
-)
+from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, decimals, with_unit
 from deviate.report.numbers import Number, Pieces, ends, text_of
+from deviate.report.parts.describe import cell_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +135,11 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
     return cell(*estimate, *bracket, value=value)
 
 
+def hundredfold_cell(share: Estimate, places: int) -> Entry:
+    """A share in percent, or a spread of shares in points, without its unit."""
+    return cell_of(share, lambda value: (Number(100 * value, places),))
+
+
 def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
     return clean(value.reason) if isinstance(value, Unavailable) else scale_number(value, places, words).text
 
@@ -165,11 +162,6 @@ def over(stability: SetStability | WeightStability) -> str:
     """How many runs a figure of pairs rests on: `mean over the pairs of 8 runs`."""
     n = len(stability.replicates)
     return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
-
-
-def whole(n: int, noun: str) -> str:
-    """A count with its thousands apart, for evaluation sets are large."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def missing_intervals(label: str, measures: Sequence[Measure]) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample
 from deviate.report.document import Absent, Block, Entry, Figure, Fold, Items, Row, Section, Table, cell, quantities
-from deviate.report.format import between, clean, decimals, name_text, number
-from deviate.report.numbers import Number, share, text_of
-from deviate.report.numbers import whole as whole_of
+from deviate.report.format import between, clean, counted_of, decimals, group_pairs, name_text, number
+from deviate.report.numbers import Number, share, text_of, whole
 from deviate.report.parts.stability.matrices import disagreement_plot
 from deviate.report.parts.stability.measure_labels import (
     MEASURES,
@@ -20,7 +19,6 @@ from deviate.report.parts.stability.measure_labels import (
     missing_intervals,
     over,
     scale_number,
-    whole,
 )
 from deviate.report.parts.stability.steps import churn_plot
 
@@ -40,10 +38,7 @@ KINDS = {
 
 def by_name(findings: Findings) -> dict[str, list[SetStability]]:
     """Sets of one name of all experiments, in the order in which they come first."""
-    sets: dict[str, list[SetStability]] = {}
-    for set_stability in findings.stability.sets:
-        sets.setdefault(set_stability.name, []).append(set_stability)
-    return sets
+    return group_pairs((captured.name, captured) for captured in findings.stability.sets)
 
 
 def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -54,19 +49,17 @@ def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
     title, anchor = name_text(name), f"stability-{place}"
     drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
-    matrices = tuple(
-        plot for set_stability in drawn if (plot := disagreement_plot(set_stability, anchor, labels)) is not None
-    )
+    matrices = tuple(plot for captured in drawn if (plot := disagreement_plot(captured, anchor, labels)) is not None)
     steps = churn_plot(sets, anchor, title, labels)
     figures = tuple(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ())))
-    unstable = tuple(_unstable(set_stability, labels) for set_stability in sets if set_stability.unstable)
+    unstable = tuple(_unstable(captured, labels) for captured in sets if captured.unstable)
     reductions = _reductions(title, sets, labels)
     is_folded = place >= N_OPEN
     folds = [Fold("Figures", figures)] if is_folded and figures else []
     folds += [Fold("Examples on which runs disagree most", unstable)] if unstable else []
     notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
     blocks: tuple[Block, ...] = (
-        *(sentence for set_stability in sets for sentence in sentences(set_stability, labels)),
+        *(sentence for captured in sets for sentence in sentences(captured, labels)),
         *(() if is_folded else figures),
         _measures(findings, name, sets, labels),
         *([reductions] if reductions else []),
@@ -76,89 +69,85 @@ def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequenc
     return Section(anchor, f"Predictions on {title}", blocks)
 
 
-def sentences(set_stability: SetStability, labels: Sequence[str]) -> Iterator[str]:
+def sentences(captured: SetStability, labels: Sequence[str]) -> Iterator[str]:
     """What a reader needs first of one set of one experiment."""
-    yield headline(set_stability, labels[set_stability.experiment])
+    yield headline(captured, labels[captured.experiment])
     majority, unstable = (
-        find_measure(set_stability.measures, "majority-agreement"),
-        find_measure(set_stability.measures, "unstable-examples"),
+        find_measure(captured.measures, "majority-agreement"),
+        find_measure(captured.measures, "unstable-examples"),
     )
     if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
         yield (
-            f"Not all {len(set_stability.replicates)} runs agree on {measure_text(unstable)} of the examples; a run "
+            f"Not all {len(captured.replicates)} runs agree on {measure_text(unstable)} of the examples; a run "
             f"predicts what most runs do on {measure_text(majority)}."
         )
 
 
-def headline(set_stability: SetStability, label: str) -> str:
+def headline(captured: SetStability, label: str) -> str:
     """Two runs disagree on so many examples, although their accuracies are next to equal."""
-    examples = f"the {whole(set_stability.n_examples, 'example')} of {name_text(set_stability.name)}"
-    churn, pearson = find_measure(set_stability.measures, "churn"), find_measure(set_stability.measures, "pearson")
+    examples = f"the {counted_of(captured.n_examples, 'example')} of {name_text(captured.name)}"
+    churn, pearson = find_measure(captured.measures, "churn"), find_measure(captured.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
         return (
             f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
         )
     if churn is None:
         text = (
-            f": correlation {measure_text(pearson, has_level=True)}, {over(set_stability)}"
-            if pearson
-            else " are on record"
+            f": correlation {measure_text(pearson, has_level=True)}, {over(captured)}" if pearson else " are on record"
         )
         return f"Outputs of two runs of {label} on {examples}{text}."
     if isinstance(churn.value, Unavailable):
         return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
     if churn.value == 0:
-        return f"All {len(set_stability.replicates)} runs of {label} predict the same class for each of {examples}."
+        return f"All {len(captured.replicates)} runs of {label} predict the same class for each of {examples}."
     value, interval = figure_pieces(churn.value, churn.interval, MEASURES["churn"], has_level=True)
     text = f"Two runs of {label} disagree on {text_of(value)} of {examples}{text_of(interval)}"
-    return f"{text}{_although(set_stability, churn.value)}."
+    return f"{text}{_although(captured, churn.value)}."
 
 
-def _although(set_stability: SetStability, churn: float) -> str:
-    if len(set_stability.accuracies) < 2:
-        return f", {over(set_stability)}"
-    low, high = 100 * min(set_stability.accuracies), 100 * max(set_stability.accuracies)
+def _although(captured: SetStability, churn: float) -> str:
+    if len(captured.accuracies) < 2:
+        return f", {over(captured)}"
+    low, high = 100 * min(captured.accuracies), 100 * max(captured.accuracies)
     places = max(0, decimals(high - low) or 0)
     size, ends = f"{number(high - low, places)} points", f"({between(low, high, places)} %)"
     if high - low < 100 * churn:
-        return f", although the accuracies of all {len(set_stability.accuracies)} runs lie within {size} {ends}"
-    return f"; the accuracies of {len(set_stability.accuracies)} runs range over {size} {ends}"
+        return f", although the accuracies of all {len(captured.accuracies)} runs lie within {size} {ends}"
+    return f"; the accuracies of {len(captured.accuracies)} runs range over {size} {ends}"
 
 
 def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Table:
     rows = [
         Row(
             words.label,
-            tuple(measure_cell(find_measure(set_stability.measures, measure)) for set_stability in sets),
+            tuple(measure_cell(find_measure(captured.measures, measure)) for captured in sets),
             method=words.how,
         )
         for measure, words in MEASURES.items()
-        if any(find_measure(set_stability.measures, measure) for set_stability in sets)
+        if any(find_measure(captured.measures, measure) for captured in sets)
     ]
-    difference = difference_row(findings, name, [set_stability.experiment for set_stability in sets], labels)
+    difference = difference_row(findings, name, [captured.experiment for captured in sets], labels)
     rows[1:1] = [difference] if difference else []
-    rows += [_sampling(sets)] if any(set_stability.accuracies for set_stability in sets) else []
-    columns = tuple(labels[set_stability.experiment] for set_stability in sets)
+    rows += [_sampling(sets)] if any(captured.accuracies for captured in sets) else []
+    columns = tuple(labels[captured.experiment] for captured in sets)
     return quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
 
 
 def _sizes(sets: Sets) -> Iterator[Row]:
     yield Row(
-        "runs",
-        tuple(_count(len(set_stability.replicates)) for set_stability in sets),
-        method="whose outputs are on record",
+        "runs", tuple(_count(len(captured.replicates)) for captured in sets), method="whose outputs are on record"
     )
-    yield Row("examples", tuple(_count(set_stability.n_examples) for set_stability in sets), method="of the set")
+    yield Row("examples", tuple(_count(captured.n_examples) for captured in sets), method="of the set")
 
 
 def _count(n: int) -> Entry:
-    return cell(*whole_of(n), value=n)
+    return cell(*whole(n), value=n)
 
 
 def _sampling(sets: Sets) -> Row:
     """What another test set would add, beside what runs add."""
     how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
-    cells = tuple(_points(set_stability.mean_accuracy_sampling_sd) for set_stability in sets)
+    cells = tuple(_points(captured.mean_accuracy_sampling_sd) for captured in sets)
     return Row("error of the test set", cells, method=how)
 
 
@@ -169,16 +158,16 @@ def _points(value: float | Unavailable) -> Entry:
 
 def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Table | None:
     """Per ensemble the five measures and how much smaller variability is."""
-    names = dict.fromkeys(one.name for set_stability in sets for one in set_stability.reductions)
+    names = dict.fromkeys(one.name for captured in sets for one in captured.reductions)
     rows = [row for name in names for row in _reduction(name, sets)]
     if not rows:
         return None
     caption = f"{title}: variability of ensembles of a run's own outputs"
-    return quantities(caption, tuple(labels[set_stability.experiment] for set_stability in sets), rows)
+    return quantities(caption, tuple(labels[captured.experiment] for captured in sets), rows)
 
 
 def _reduction(name: str, sets: Sets) -> Iterator[Row]:
-    columns = [next((one for one in set_stability.reductions if one.name == name), None) for set_stability in sets]
+    columns = [next((one for one in captured.reductions if one.name == name), None) for captured in sets]
     sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
     group = name_text(name)
     if sizes:
@@ -203,12 +192,12 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
     return cell(scale_number(value, 2, SHARE), " %", value=value)
 
 
-def _unstable(set_stability: SetStability, labels: Sequence[str]) -> Table:
-    label = labels[set_stability.experiment]
+def _unstable(captured: SetStability, labels: Sequence[str]) -> Table:
+    label = labels[captured.experiment]
     return Table(
-        f"{name_text(set_stability.name)}, {label}: the examples on which most pairs of runs disagree",
+        f"{name_text(captured.name)}, {label}: the examples on which most pairs of runs disagree",
         ("Example", "true class", "pairs that disagree", "class predicted: runs"),
-        tuple(_example(one) for one in set_stability.unstable),
+        tuple(_example(one) for one in captured.unstable),
     )
 
 
@@ -219,15 +208,15 @@ def _example(one: UnstableExample) -> Row:
 
 
 def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
-    for set_stability in sets:
-        label = labels[set_stability.experiment]
-        yield missing_intervals(label, set_stability.measures)
-        if set_stability.alignment == "input":
+    for captured in sets:
+        label = labels[captured.experiment]
+        yield missing_intervals(label, captured.measures)
+        if captured.alignment == "input":
             yield ALIGNED
-        yield from (clean(note) for note in set_stability.notes)
-    kinds = dict.fromkeys(KINDS[set_stability.kind] for set_stability in sets)
+        yield from (clean(note) for note in captured.notes)
+    kinds = dict.fromkeys(KINDS[captured.kind] for captured in sets)
     yield f"Outputs are {', '.join(kinds)}."
-    if any(set_stability.unstable for set_stability in sets):
+    if any(captured.unstable for captured in sets):
         yield "Examples count from 0, in the order of the first run."
     if sets and sets[0].n_classes is None:
         yield "Outputs are no classes: nothing can be said of disagreement."

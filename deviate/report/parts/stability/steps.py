@@ -12,12 +12,8 @@ Steps = Sequence[tuple[int, Measure]]
 
 def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Sequence[str]) -> StepsPlot | None:
     lines = [
-        (
-            set_stability.experiment,
-            len(set_stability.replicates),
-            [(one.step, one.churn) for one in set_stability.steps],
-        )
-        for set_stability in sets
+        (captured.experiment, len(captured.replicates), [(one.step, one.churn) for one in captured.steps])
+        for captured in sets
     ]
     return _plot(
         lines, labels, f"{anchor}-steps", f"{title}: churn by step", "% of examples on which two runs disagree"
@@ -31,10 +27,10 @@ def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
         for weight_stability in findings.stability.weights
         if weight_stability.steps
     }
-    for set_stability in findings.stability.sets:
-        steps = tuple((one.step, one.weight_distance) for one in set_stability.steps)
-        if set_stability.experiment not in steps_of_weights and any(_is_known(measure) for _, measure in steps):
-            steps_of_weights[set_stability.experiment] = (len(set_stability.replicates), steps)
+    for captured in findings.stability.sets:
+        steps = tuple((one.step, one.weight_distance) for one in captured.steps)
+        if captured.experiment not in steps_of_weights and any(_is_known(measure) for _, measure in steps):
+            steps_of_weights[captured.experiment] = (len(captured.replicates), steps)
     return [(index, n, steps) for index, (n, steps) in sorted(steps_of_weights.items())]
 
 

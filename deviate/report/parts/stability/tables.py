@@ -29,19 +29,15 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, 
 
 def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
     """One layout, or none: SD over runs with the ratio to all examples, below the composition of the groups."""
-    sets = [set_stability for set_stability in findings.stability.sets if set_stability.groups]
+    sets = [captured for captured in findings.stability.sets if captured.groups]
     if not sets:
         return ()
-    notes, rows, places = (
-        Footnotes(),
-        [],
-        shown_rates([group for set_stability in sets for group in set_stability.groups]),
-    )
-    for set_stability in sets:
-        n = len(set_stability.replicates)
-        heading = f"{name_text(set_stability.name)}, {short(labels[set_stability.experiment])}, n = {n}"
+    notes, rows, places = (Footnotes(), [], shown_rates([group for captured in sets for group in captured.groups]))
+    for captured in sets:
+        n = len(captured.replicates)
+        heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
         rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
-        rows += [_group_row(group, n, places, notes) for group in set_stability.groups]
+        rows += [_group_row(group, n, places, notes) for group in captured.groups]
     table = Table(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([LONG_NAMES[place] for place in places])}; "
         "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
@@ -102,10 +98,7 @@ def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, li
     for name, sets in by_name(findings).items():
         yield (
             name_text(name),
-            [
-                (labels[set_stability.experiment], {one.name: one for one in set_stability.measures})
-                for set_stability in sets
-            ],
+            [(labels[captured.experiment], {one.name: one for one in captured.measures}) for captured in sets],
         )
     weights = findings.stability.weights
     if weights:
@@ -145,7 +138,7 @@ def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
 
 def _caption(findings: Findings, labels: Sequence[str]) -> str:
     stability = findings.stability
-    measures = [one for set_stability in stability.sets for one in set_stability.measures] + [
+    measures = [one for captured in stability.sets for one in captured.measures] + [
         weight_stability.distance for weight_stability in stability.weights
     ]
     runs = {labels[one.experiment]: len(one.replicates) for one in stability.weights}

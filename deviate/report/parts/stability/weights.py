@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Findings, Unavailable, WeightStability
 from deviate.report.document import Block, Figure, Fold, Items, Row, Section, Table, quantities
-from deviate.report.format import clean, name_text
+from deviate.report.format import clean, counted_of, name_text
 from deviate.report.parts.stability.matrices import distance_plot
 from deviate.report.parts.stability.measure_labels import (
     difference_row,
@@ -12,7 +12,6 @@ from deviate.report.parts.stability.measure_labels import (
     measure_text,
     missing_intervals,
     over,
-    whole,
 )
 from deviate.report.parts.stability.steps import weight_plot
 
@@ -53,7 +52,7 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
         *(sentence(weight_stability, labels) for weight_stability in weights),
         *(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ()))),
         *([table] if weights else []),
-        *([Fold(f"Distances of {whole(len(layers.rows), 'layer')}", (layers,))] if layers else []),
+        *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items(notes, "footnotes"),
     )
     return (Section("stability-weights", "Weights", blocks),)
@@ -86,6 +85,6 @@ def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Tab
     for name in names[:N_LAYERS]:
         sizes = sorted({by_name[name].n_weights for by_name in layers if name in by_name})
         cells = tuple(measure_cell(by_name[name].distance if name in by_name else None) for by_name in layers)
-        rows.append(Row(name_text(name), cells, method=" or ".join(whole(n, "weight") for n in sizes)))
+        rows.append(Row(name_text(name), cells, method=" or ".join(counted_of(n, "weight") for n in sizes)))
     more = f"; the first {N_LAYERS} of {len(names)}" if len(names) > N_LAYERS else ""
     return quantities(f"Distance of weights per layer, in the order of the model{more}", columns, rows)
