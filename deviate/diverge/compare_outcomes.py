@@ -2,13 +2,12 @@
 
 import dataclasses
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.growth import growth_of_losses, growth_of_metrics
+from deviate.diverge.growth import growth_of_losses, growth_of_metrics, is_same
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.sums import are_within
 from deviate.model import Run, Series
@@ -138,7 +137,7 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
     outside: Difference | None = None
     for n_equal, (step, one, other) in enumerate(_side_by_side(mine, theirs)):
         if one is not None and other is not None:
-            if _is_same(one, other, tolerance):
+            if is_same(one, other) or (tolerance and are_within(one, other, tolerance)):
                 continue
             difference = Difference(
                 "metrics", "metric", None, step, "metric", name, values=(one, other), n_equal=n_equal
@@ -170,11 +169,3 @@ def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
         distances[(1, outside) if step is None else (0, step)] = value
         outside += step is None
     return distances
-
-
-def _is_same(one: float, other: float, tolerance: int) -> bool:
-    if one != one or other != other:  # noqa: PLR0124  (NaN alone differs from itself)
-        return one != one and other != other  # noqa: PLR0124
-    if struct.pack("<d", one) == struct.pack("<d", other):
-        return True
-    return tolerance > 0 and are_within(one, other, tolerance)

@@ -22,19 +22,8 @@ from deviate.report import counted
 from deviate.workflows import read
 
 FACTS = (
-    "CPU",
-    "cores",
-    "GPU",
-    "driver",
-    "python",
-    "torch",
-    "tensorflow",
-    "keras",
-    "jax",
-    "flax",
-    "scikit-learn",
-    "numpy",
-)
+    "CPU", "cores", "GPU", "driver", "python", "torch", "tensorflow", "keras", "jax", "flax", "scikit-learn", "numpy",
+)  # fmt: skip
 """Facts of the environment that rounding depends on."""
 ACCELERATOR = re.compile(r"torch\.([a-z]+)")
 """Names of generators of accelerators in traces, such as `torch.cuda:0`."""
@@ -249,15 +238,14 @@ def _notes(request: DivergeRequest, pair: Pair, ends: EndToEndDiff, findings: Di
 
 def _evidence(request: DivergeRequest, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
     """What is known beside the difference: of the pair that shows it, and of the one that went to the end."""
-    return gather_evidence(
-        *pair.runs,
-        variant=request.variant,
+    return dataclasses.replace(
+        gather_evidence(*pair.runs, request.variant),
         hazards=request.sides[0].prepared.analysis.hazards,
         side_effects=request.sides[0].prepared.analysis.side_effects,
         devices=(_device(pair.traces[0]), _device(pair.traces[1])),
         n_ranks=pair.n_ranks,
         n_steps=(_n_steps(whole, 0), _n_steps(whole, 1)),
-        above=[rung.difference for rung in rungs if rung.difference is not None],
+        above=tuple(rung.difference for rung in rungs if rung.difference is not None),
         runs=request.labels,
     )
 

@@ -45,7 +45,7 @@ def _points(series: Series) -> dict[int, float]:
 def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *, is_update: bool) -> Growth:
     steps = sorted(mine.keys() & theirs.keys())
     form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
-    begin = next((at for at, step in enumerate(steps) if not _is_same(mine[step], theirs[step])), None)
+    begin = next((at for at, step in enumerate(steps) if not is_same(mine[step], theirs[step])), None)
     chosen = [steps[at] for at in thin_indices(len(steps), begin)]
     return Growth(
         name=name,
@@ -75,7 +75,8 @@ def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int
     return sorted(indices)
 
 
-def _is_same(one: float, other: float) -> bool:
+def is_same(one: float, other: float) -> bool:
+    """Whether two values are the same to the last bit; any two NaN are."""
     return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
 
 

@@ -79,9 +79,8 @@ def compare_recorded(
     if findings.first is not None:
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
-        evidence = gather_evidence(
-            one, other, variant=both if is_one else None, n_ranks=findings.ranks, runs=findings.runs
-        )
+        evidence = gather_evidence(one, other, both if is_one else None)
+        evidence = dataclasses.replace(evidence, n_ranks=findings.ranks, runs=findings.runs)
         findings = dataclasses.replace(findings, causes=find_causes(findings.first, evidence))
     return findings, (one, other)
 

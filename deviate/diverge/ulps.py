@@ -39,25 +39,21 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
     form = form or f"{one.dtype}[{','.join(map(str, np.shape(first)))}]"
     is_bfloat16 = form.startswith(BFLOAT16) and one.dtype.itemsize == 2
     one, other = np.ascontiguousarray(one).reshape(-1), np.ascontiguousarray(other).reshape(-1)
-    differ = np.flatnonzero(_bits(one) != _bits(other)) if one.dtype.kind != "c" else _complex_differ(one, other)
+    differ = np.flatnonzero((_bits(one) != _bits(other)).any(axis=1))
+    is_float = is_bfloat16 or (one.dtype.kind in "fc" and _parts(one).dtype.itemsize <= 8)
     if not differ.size:
-        return Ulps(0 if _is_float(one, is_bfloat16=is_bfloat16) else None, 0, one.size, 0.0, 0.0, form)
+        return Ulps(0 if is_float else None, 0, one.size, 0.0, 0.0, form)
     mine, theirs = one[differ], other[differ]
-    if not _is_float(one, is_bfloat16=is_bfloat16):
-        largest, relative = _sizes(mine, theirs)
-        return Ulps(None, differ.size, one.size, largest, relative, form)
+    if not is_float:
+        return Ulps(None, differ.size, one.size, *_sizes(mine, theirs), form)
+    steps = _steps(_parts(mine), _parts(theirs))
     if is_bfloat16:
-        steps, values = _steps(mine, theirs), (_wide(mine), _wide(theirs))
-    elif one.dtype.kind == "c":
-        parts = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
-        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, part)) for part in parts]), (mine, theirs)
-        both = _are_finite_alike(
-            np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-        )
-        return _of_steps(steps, values, both, differ.size, one.size, form)
-    else:
-        steps, values = _steps(mine, theirs), (mine, theirs)
-    return _of_steps(steps, values, _are_finite_alike(*values), differ.size, one.size, form)
+        mine, theirs = _wide(mine), _wide(theirs)
+    numbers, other_numbers = _parts(mine), _parts(theirs)
+    are_nan = np.isnan(numbers) & np.isnan(other_numbers)
+    are_comparable = (np.isfinite(numbers) & np.isfinite(other_numbers)) | are_nan
+    most = int(np.where(are_nan, np.uint64(0), steps).max()) if are_comparable.all() else None
+    return Ulps(most, differ.size, one.size, *_sizes(mine, theirs), form)
 
 
 def value_ulps(first: float, second: float, form: FloatForm | None = None) -> int | None:
@@ -88,19 +84,17 @@ def _is_single(value: float) -> bool:
         return False
 
 
-def _is_float(array: Array, *, is_bfloat16: bool) -> bool:
-    return is_bfloat16 or (array.dtype.kind in "fc" and array.dtype.itemsize <= (8 if array.dtype.kind == "f" else 16))
+def _parts(array: Array) -> Array:
+    """The numbers themselves; of complex ones the real and the imaginary part, one after the other."""
+    return array.view(f"f{array.dtype.itemsize // 2}") if array.dtype.kind == "c" else array
 
 
 def _bits(array: Array) -> Array:
-    if array.dtype.kind in "biu" or array.dtype.itemsize > 8:
-        return array
-    return array.view(f"u{array.dtype.itemsize}")
-
-
-def _complex_differ(one: Array, other: Array) -> npt.NDArray[np.intp]:
-    half = one.dtype.itemsize // 2
-    return np.flatnonzero((one.view(f"u{half}") != other.view(f"u{half}")).reshape(-1, 2).any(axis=1))
+    """What is compared of each element: (n, 1), of complex numbers (n, 2)."""
+    parts = _parts(array)
+    has_bits = parts.dtype.kind not in "biu" and parts.dtype.itemsize <= 8
+    bits = parts.view(f"u{parts.dtype.itemsize}") if has_bits else parts
+    return bits.reshape(len(array), 2 if array.dtype.kind == "c" else 1)
 
 
 def _order_bits(array: Array) -> npt.NDArray[np.int64]:
@@ -119,28 +113,6 @@ def _steps(one: Array, other: Array) -> npt.NDArray[np.uint64]:
 def _wide(bits: Array) -> npt.NDArray[np.float32]:
     """Source: bfloat16 is the first half of a float32."""
     return (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-
-
-def _are_finite_alike(one: Array, other: Array) -> npt.NDArray[np.bool_]:
-    """Whether two elements are both finite, or both NaN."""
-    both: npt.NDArray[np.bool_] = np.isfinite(one) & np.isfinite(other)
-    return both | (np.isnan(one) & np.isnan(other))
-
-
-def _of_steps(
-    steps: npt.NDArray[np.uint64],
-    values: tuple[Array, Array],
-    alike: npt.NDArray[np.bool_],
-    n_different: int,
-    n_elements: int,
-    form: str,
-) -> Ulps:
-    largest, relative = _sizes(*values)
-    is_nan = np.isnan(values[0]) & np.isnan(values[1])
-    if len(is_nan) != len(steps):
-        is_nan = np.concatenate([np.isnan(values[0].real), np.isnan(values[0].imag)])
-    most = int(np.where(is_nan, np.uint64(0), steps).max()) if alike.all() else None
-    return Ulps(most, n_different, n_elements, largest, relative, form)
 
 
 def _sizes(one: Array, other: Array) -> tuple[float, float]:

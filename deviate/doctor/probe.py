@@ -4,7 +4,8 @@
 
 FACTS takes one JSON object per line, as soon as the fact is known, so that a crash or a hang loses nothing of what was
 before it. NAME is a module, or `python` for the interpreter and its machine; what is asked of it stands in
-`probes/NAME.py`, in the function QUESTION (default: `look`). Standard library only, from Python 3.8.
+`probes/NAME.py`, in the function QUESTION (default: `look`, where there is more to ask than whether the PLACES that the
+guest puts itself into are there). Standard library only, from Python 3.8.
 """
 
 from __future__ import annotations
@@ -77,10 +78,14 @@ def main(path: str, name: str, question: str) -> None:
         notes = Notes(file)
         module = None if name == "python" else _import_module(name, notes)
         if name == "python" or module is not None:
-            probe = getattr(_questions(name), question, None)
-            if probe is not None:
+            questions = _questions(name)
+            if questions is not None:
                 notes.begin_step("trying it out")
-                probe(module, notes)
+                if question == "look":
+                    notes.record_missing(module, getattr(questions, "PLACES", {}))
+                probe = getattr(questions, question, None)
+                if probe is not None:
+                    probe(module, notes)
         notes.record("is_done", value=True)
 
 

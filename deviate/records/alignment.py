@@ -89,26 +89,15 @@ def _by_keys(
     keys: Sequence[npt.NDArray[np.uint64]], truths: Sequence[npt.NDArray[np.generic] | None]
 ) -> list[npt.NDArray[np.intp]]:
     """Rows of each run that have a partner in all others, sorted by key, and by true label where that is one number."""
-    sorted_rows, sorted_keys, nth = [], [], []
-    for its, truth in zip(keys, truths, strict=True):
+    all_keys, numbers = np.unique(np.concatenate(keys), return_inverse=True)
+    numbers_of_runs = np.split(numbers, np.cumsum([len(its) for its in keys])[:-1])
+    counts = np.min([np.bincount(its, minlength=len(all_keys)) for its in numbers_of_runs], axis=0)
+    orders = []
+    for its, truth in zip(numbers_of_runs, truths, strict=True):
         labels = [truth] if truth is not None and truth.shape == its.shape else []
         rows = np.lexsort((*labels, its))
-        ordered = its[rows]
-        starts = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, bool)
-        first = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0)) if len(ordered) else starts
-        sorted_rows.append(rows)
-        sorted_keys.append(ordered)
-        nth.append(np.arange(len(ordered)) - first)
-    common, counts = np.unique(sorted_keys[0], return_counts=True)
-    for ordered in sorted_keys[1:]:
-        below = np.searchsorted(ordered, common, "left")
-        counts = np.minimum(counts, np.searchsorted(ordered, common, "right") - below)
-    orders = []
-    for rows, ordered, number in zip(sorted_rows, sorted_keys, nth, strict=True):
-        place = np.minimum(np.searchsorted(common, ordered), max(len(common) - 1, 0))
-        is_known = common[place] == ordered if len(common) else np.zeros(len(ordered), bool)
-        wanted = np.where(is_known, counts[place], 0) if len(common) else np.zeros(len(ordered), int)
-        orders.append(rows[number < wanted])
+        nth = np.arange(len(rows)) - np.searchsorted(its[rows], its[rows])
+        orders.append(rows[nth < counts[its[rows]]])
     return orders
 
 

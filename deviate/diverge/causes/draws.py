@@ -1,6 +1,7 @@
 """Causes in random numbers: generators that nobody seeds, seeds that change, numbers that no seed reaches."""
 
 import dataclasses
+import functools
 import re
 
 from deviate.diverge.causes.evidence import Evidence
@@ -184,14 +185,6 @@ def _workers(difference: Difference, evidence: Evidence) -> CauseEvidence | None
     )
 
 
-def _inside_compiled(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    return _source(difference, evidence, "compiled-draws")
-
-
-def _environment(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    return _source(difference, evidence, "environment-seed")
-
-
 def _source(difference: Difference, evidence: Evidence, *hazards: str) -> CauseEvidence | None:
     places = hazard_places(evidence, *hazards)
     if not places or difference.phase not in DRAWN:
@@ -206,11 +199,11 @@ def _places_of(phrases: list[str]) -> tuple[Place, ...]:
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other", "split")
 
+draw_cause = functools.partial(KnownCause, group="draws")
 DRAWS: tuple[KnownCause, ...] = (
-    KnownCause(
+    draw_cause(
         id="varied-stream",
         title="the variant varies it",
-        group="draws",
         reason="A variant that varies a stream gives it another seed in each run, and the runs are meant to differ.",
         signs="what differs first belongs to a stream that the variant varies",
         cure="compare runs of a variant that holds it",
@@ -218,10 +211,9 @@ DRAWS: tuple[KnownCause, ...] = (
         see=_varied_by_variant,
         holds=ALGORITHM,
     ),
-    KnownCause(
+    draw_cause(
         id="changing-seed",
         title="a seed that changes by itself",
-        group="draws",
         reason="A seed that is made from what differs between runs (the clock, a process number, a variable or the "
         "number of the run, `hash()`, a generator without a seed) is another one in each. The seeds of deviate follow "
         "from the one that the script asks for, so it changes every variant.",
@@ -231,10 +223,9 @@ DRAWS: tuple[KnownCause, ...] = (
         source="https://docs.python.org/3/library/random.html#random.seed",
         see=_changing,
     ),
-    KnownCause(
+    draw_cause(
         id="unseeded",
         title="a generator that nobody seeds",
-        group="draws",
         reason="Python, NumPy, PyTorch and TensorFlow take their first state from the operating system unless they are "
         "seeded, each for itself; so do generator objects that are made without a seed.",
         signs="seeds are the script's own, no call seeds the library, and its state, a batch, the order or the initial "
@@ -246,10 +237,9 @@ DRAWS: tuple[KnownCause, ...] = (
         see=_without_seed,
         holds=ALGORITHM,
     ),
-    KnownCause(
+    draw_cause(
         id="entropy",
         title="numbers from the operating system",
-        group="draws",
         reason="`os.urandom`, `secrets`, `uuid4` and `random.SystemRandom` have no seed.",
         signs="the run asked for such numbers, or the source does, and a batch, an order or the initial weights differ "
         "first",
@@ -258,10 +248,9 @@ DRAWS: tuple[KnownCause, ...] = (
         source="https://docs.python.org/3/library/os.html#os.urandom",
         see=_entropy,
     ),
-    KnownCause(
+    draw_cause(
         id="loader-workers",
         title="workers of a loader whose draws no seed reaches",
-        group="draws",
         reason="A worker gets a copy of what the data set holds. A generator of its own is the same in all workers; "
         "one that is made without a seed is another one in each run. Libraries that PyTorch does not know are not "
         "seeded in workers (NumPy was not before PyTorch 1.9).",
@@ -271,10 +260,9 @@ DRAWS: tuple[KnownCause, ...] = (
         source="https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
         see=_workers,
     ),
-    KnownCause(
+    draw_cause(
         id="parallel-draws",
         title="threads or processes that draw from one generator",
-        group="draws",
         reason="Which of them draws first is a race, so each gets other numbers in each run.",
         signs="the run drew in threads; or the source does; a batch, an order or a state differs first",
         cure="give each piece of work a generator of its own, seeded by its number",
@@ -282,10 +270,9 @@ DRAWS: tuple[KnownCause, ...] = (
         source="https://numpy.org/doc/stable/reference/random/parallel.html",
         see=_parallel,
     ),
-    KnownCause(
+    draw_cause(
         id="beyond-control",
         title="draws that deviate cannot control",
-        group="draws",
         reason="A state of a generator that comes from elsewhere, a session of TensorFlow 1, and whatever else a run "
         "told to be beyond control: no variant holds it.",
         signs="the run told of it, and a batch, an order, a state or a draw differs first",
@@ -293,25 +280,23 @@ DRAWS: tuple[KnownCause, ...] = (
         source="variants.md",
         see=_beyond,
     ),
-    KnownCause(
+    draw_cause(
         id="compiled-draws",
         title="draws in functions that Numba compiles",
-        group="draws",
         reason="Compiled code has generators of its own, seeded by the operating system in each process and thread.",
         signs="the source has such a function, and a batch, an order or the initial weights differ first",
         cure="seed inside a compiled function, or draw outside and hand the numbers in",
         source="https://numba.readthedocs.io/en/stable/reference/numpysupported.html#random",
-        see=_inside_compiled,
+        see=lambda difference, evidence: _source(difference, evidence, "compiled-draws"),
     ),
-    KnownCause(
+    draw_cause(
         id="environment-seed",
         title="an environment of reinforcement learning that nobody seeds",
-        group="draws",
         reason="An environment and each of its spaces have generators of their own, seeded by the operating system.",
         signs="the source resets an environment without a seed, and what comes from it differs first",
         cure="seed the environment and its spaces",
         code="env.reset(seed=1); env.action_space.seed(1)",
         source="https://gymnasium.farama.org/api/env/#gymnasium.Env.reset",
-        see=_environment,
+        see=lambda difference, evidence: _source(difference, evidence, "environment-seed"),
     ),
 )

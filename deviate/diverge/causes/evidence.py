@@ -1,6 +1,6 @@
 """What is known of two runs beside their first difference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
@@ -102,35 +102,16 @@ class Evidence:
         return setting != ("on", "on") if any(setting) else not self.is_held("kernels")
 
 
-def gather_evidence(
-    first: Run,
-    second: Run,
-    *,
-    variant: Variant | None,
-    hazards: Sequence[Hazard] = (),
-    side_effects: Sequence[SideEffect] = (),
-    devices: tuple[str, str] = ("", ""),
-    n_ranks: int = 1,
-    n_steps: tuple[int, int] | None = None,
-    above: Sequence[Difference] = (),
-    runs: tuple[str, str] = ("the first run", "the second run"),
-) -> Evidence:
-    """The evidence of two runs on record; what they do not tell is handed in, as in `Evidence`."""
+def gather_evidence(first: Run, second: Run, variant: Variant | None) -> Evidence:
+    """The evidence of two runs on record; the variant is that of both. What they do not tell has its default."""
     return Evidence(
         variant=variant,
         frameworks=frozenset({*first.draws, *second.draws, *first.environment, *second.environment} & LIBRARIES),
-        hazards=tuple(hazards),
-        side_effects=tuple(side_effects),
         operations=tuple(dict.fromkeys((*first.operations, *second.operations))),
         uncontrolled=tuple(dict.fromkeys((*first.uncontrolled, *second.uncontrolled))),
         warnings=tuple(dict.fromkeys((*first.warnings, *second.warnings))),
         seed_events=(first.seed_events, second.seed_events),
         control_events=(first.control_events, second.control_events),
         facts=(first.environment, second.environment),
-        devices=devices,
-        n_ranks=n_ranks,
-        n_steps=n_steps,
         seeds=(first.seeds, second.seeds),
-        above=tuple(above),
-        runs=runs,
     )

@@ -1,5 +1,6 @@
 """Causes in kernels: what adds in another order each time, or is another kernel each time."""
 
+import functools
 import re
 
 from deviate.diverge.causes.evidence import Evidence
@@ -30,6 +31,9 @@ NUMBERS = ("forward", "loss", "backward", "update", "initial")
 PHRASE = re.compile(r"(?P<what>.+?)(?: \((?P<file>[^()]+):(?P<line>\d+)\))?")
 
 
+kernel_cause = functools.partial(KnownCause, group="kernels")
+
+
 def family_cause(family: Family) -> KnownCause:
     """The row of the table for a family of operations."""
 
@@ -39,10 +43,9 @@ def family_cause(family: Family) -> KnownCause:
         return _hazard_seen(family, difference, evidence)
 
     where = "on every device" if "cpu" in family.devices else "on a GPU"
-    return KnownCause(
+    return kernel_cause(
         id=family.id,
         title=family.title,
-        group="kernels",
         reason=family.reason,
         signs=f"the first operation that differs is one of these, {where}, and kernels are not held; or the phase is "
         "that of the operation, and the source has it",
@@ -208,10 +211,9 @@ def _streams(difference: Difference, evidence: Evidence) -> CauseEvidence | None
 
 KERNELS: tuple[KnownCause, ...] = (
     *(family_cause(family) for family in FAMILIES),
-    KnownCause(
+    kernel_cause(
         id="no-version",
         title="an operation that has no deterministic version",
-        group="kernels",
         reason="Where deterministic kernels are asked for with warnings alone, operations that have none go on as they "
         "are.",
         signs="the run warned of it (`--warn-only`, `warn_only=True`)",
@@ -219,10 +221,9 @@ KERNELS: tuple[KnownCause, ...] = (
         source=ALGORITHMS,
         see=_see_warning,
     ),
-    KnownCause(
+    kernel_cause(
         id="autotuning",
         title="cuDNN chose another kernel for a convolution",
-        group="kernels",
         reason="With `cudnn.benchmark`, and compilers that tune themselves, the kernel that is fastest at that moment "
         "is taken; another one rounds differently.",
         signs="a convolution is first to differ while `cudnn.benchmark` is on; or the source asks for it",
@@ -232,10 +233,9 @@ KERNELS: tuple[KnownCause, ...] = (
         see=_see_autotuning,
         holds=("autotune",),
     ),
-    KnownCause(
+    kernel_cause(
         id="collectives",
         title="processes add up their gradients in another order",
-        group="kernels",
         reason="NCCL chooses algorithm, protocol and channels by size and topology; each adds up in another order. "
         "With the same choice the result is the same on all ranks, and mostly in each run; not so where switches "
         "add up (NVLS, on NVLink).",
@@ -246,10 +246,9 @@ KERNELS: tuple[KnownCause, ...] = (
         "https://github.com/NVIDIA/nccl/issues/1055, https://github.com/NVIDIA/nccl/issues/1497",
         see=_collective,
     ),
-    KnownCause(
+    kernel_cause(
         id="cublas-workspace",
         title="cuBLAS with several streams",
-        group="kernels",
         reason="Where several streams are at work, cuBLAS chooses among workspaces, and with them among kernels.",
         signs="a product of matrices is first to differ on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set",
         cure="set the variable before the process starts",
@@ -259,10 +258,9 @@ KERNELS: tuple[KnownCause, ...] = (
         holds=("kernels",),
         environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),),
     ),
-    KnownCause(
+    kernel_cause(
         id="tensorflow-kernels",
         title="kernels of TensorFlow that add in no fixed order",
-        group="kernels",
         reason="On a GPU many gradients of TensorFlow add by atomics: those of gather and embeddings, of segment sums, "
         "of resizing, of softmax losses, of convolutions. TensorFlow does not tell which operation it was.",
         signs="TensorFlow computed on something else than a CPU, the forward or backward pass differs first, and "
@@ -274,10 +272,9 @@ KERNELS: tuple[KnownCause, ...] = (
         see=_tensorflow,
         holds=("kernels",),
     ),
-    KnownCause(
+    kernel_cause(
         id="xla-kernels",
         title="kernels of XLA that add in no fixed order",
-        group="kernels",
         reason="On a GPU XLA scatters by atomics and chooses kernels by a race. The flag against it has faults of its "
         "own: it is reported to write wrong numbers in `x.at[i].set(y)` where an index is 0 (jaxlib 0.5.3; a mend of "
         "XLA is of September 2025), to fail where 64 bits are switched on, and to make scatter far slower.",
@@ -290,10 +287,9 @@ KERNELS: tuple[KnownCause, ...] = (
         see=_xla,
         holds=("kernels",),
     ),
-    KnownCause(
+    kernel_cause(
         id="free-kernels",
         title="a kernel of a GPU that nobody made deterministic",
-        group="kernels",
         reason="No list of nondeterministic operations is complete, those of other libraries least of all.",
         signs="an operation that no list has is first to differ on a GPU, and kernels are not held",
         cure=f"hold kernels, and see whether the runs are equal: {ALGORITHMS}",
@@ -302,10 +298,9 @@ KERNELS: tuple[KnownCause, ...] = (
         see=_free,
         holds=("kernels",),
     ),
-    KnownCause(
+    kernel_cause(
         id="gpu-streams",
         title="a race between streams of a GPU, or a kernel that no switch reaches",
-        group="kernels",
         reason="A kernel reads what another stream is still writing; or it belongs to a library that knows nothing of "
         "PyTorch's switches (custom CUDA or Triton kernels).",
         signs="an operation is first to differ on a GPU though kernels are held",

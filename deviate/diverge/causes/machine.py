@@ -1,6 +1,7 @@
 """Causes that two environments differ by: another machine, other libraries, another configuration."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable
 
 from deviate.diverge.causes.evidence import VARIABLE, Evidence
@@ -124,11 +125,11 @@ def _precision(difference: Difference, evidence: Evidence) -> CauseEvidence | No
     return dataclasses.replace(finding, certainty="possible")
 
 
+machine_cause = functools.partial(KnownCause, group="machine")
 MACHINE: tuple[KnownCause, ...] = (
-    KnownCause(
+    machine_cause(
         id="other-seeds",
         title="runs that were not given the same seeds",
-        group="machine",
         reason="Two variants give other seeds, or one of them gives none; so do two values of --seed. Such runs are "
         "not meant to be equal.",
         signs="deviate gave both runs other seeds, or seeds to one of them, for streams that their variant does not "
@@ -137,10 +138,9 @@ MACHINE: tuple[KnownCause, ...] = (
         source="variants.md",
         see=_seeds,
     ),
-    KnownCause(
+    machine_cause(
         id="devices",
         title="two kinds of devices",
-        group="machine",
         reason="Another kind of processor adds in another order and has other kernels. No library promises equal bits "
         "from one to another.",
         signs="the runs computed on two kinds of devices, or on two models of GPU; two drivers alone are possible and "
@@ -150,20 +150,18 @@ MACHINE: tuple[KnownCause, ...] = (
         "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html",
         see=_devices,
     ),
-    KnownCause(
+    machine_cause(
         id="software",
         title="other versions of the interpreter or of libraries",
-        group="machine",
         reason="Kernels, their choice, and what a seed gives may change with every release and every build.",
         signs="versions or builds are not the same in both runs, of the library that computed what differs first",
         cure="install the same versions and builds: pin them, or use one container image",
         source="https://docs.pytorch.org/docs/stable/notes/randomness.html",
         see=_software,
     ),
-    KnownCause(
+    machine_cause(
         id="code-paths",
         title="another processor, and with it other code of oneDNN, MKL or OpenBLAS",
-        group="machine",
         reason="Libraries choose code by the vector instructions that they find, and each adds in its own order.",
         signs="the model of the processor, or a variable that chooses the code, is not the same in both runs",
         cure="fix the code path to one that both processors have; expect it to be slower",
@@ -172,10 +170,9 @@ MACHINE: tuple[KnownCause, ...] = (
         "reproducibility-conditions.html",
         see=_differing(PATHS, "code is chosen by what differs:"),
     ),
-    KnownCause(
+    machine_cause(
         id="threads",
         title="another number of threads",
-        group="machine",
         reason="Work is cut into as many parts as there are threads, and sums of parts round differently.",
         signs="the number of threads, or a variable that sets it, is not the same in both runs",
         cure="set the number of threads",
@@ -185,10 +182,9 @@ MACHINE: tuple[KnownCause, ...] = (
         see=_differing(THREADS, "the numbers of threads differ:"),
         environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")),
     ),
-    KnownCause(
+    machine_cause(
         id="precision",
         title="reduced precision (TF32) in one run alone",
-        group="machine",
         reason="TF32 keeps ten bits of the fraction: products of matrices and convolutions differ from the third digit "
         "on.",
         signs="settings of precision are not the same in both runs",
@@ -198,10 +194,9 @@ MACHINE: tuple[KnownCause, ...] = (
         see=_precision,
         holds=("precision",),
     ),
-    KnownCause(
+    machine_cause(
         id="switches",
         title="determinism is asked for in one run alone",
-        group="machine",
         reason="Deterministic kernels round differently from those that they replace.",
         signs="switches of determinism are not the same in both runs",
         cure="set them alike in both",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 ALGORITHMS = "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
 RANDOMNESS = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 CUDNN = "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html"
+GPU = ("cuda",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +28,16 @@ class Family:
     id: str
     title: str
     names: str
-    devices: tuple[str, ...]
     hazards: tuple[str, ...]
     reason: str
     cure: str
     code: str = "torch.use_deterministic_algorithms(True)"
+    devices: tuple[str, ...] = GPU
     source: str = ALGORITHMS
     has_version: bool = True
     merely_possible_on: tuple[str, ...] = ()
 
 
-GPU = ("cuda",)
 EVERYWHERE = ("cpu", "cuda", "mps", "xpu")
 ASK = "ask PyTorch for its deterministic version"
 NONE = "PyTorch has no deterministic version: take another operation, or compute this one on the CPU"
@@ -62,7 +62,6 @@ FAMILIES: tuple[Family, ...] = (
         id="scatter",
         title="scatter_add, index_add and their relatives add by atomics",
         names=r"scatter(_add|_reduce)?|index_(add|reduce)|gather_backward|index_select_backward|segment_reduce_backward",
-        devices=GPU,
         hazards=("scatter", "gather"),
         reason="Threads of a GPU add into one place in the order in which they come. The gradients of `gather`, "
         "`index_select` and `repeat_interleave` do the same.",
@@ -72,7 +71,6 @@ FAMILIES: tuple[Family, ...] = (
         id="embedding-bag",
         title="the gradient of EmbeddingBag adds by atomics",
         names=r"embedding_bag_(dense_)?backward|embedding_bag_per_sample_weights_backward",
-        devices=GPU,
         hazards=("embedding-bag",),
         reason="With `mode='max'` the gradient adds into rows in the order in which threads of a GPU come.",
         cure="take mode='sum' or 'mean'; PyTorch has no deterministic version for 'max'",
@@ -83,7 +81,6 @@ FAMILIES: tuple[Family, ...] = (
         id="embedding",
         title="the gradient of an embedding on a GPU",
         names=r"embedding(_dense|_sparse)?_backward",
-        devices=GPU,
         hazards=(),
         reason="Gradients of examples that share a row are added up. PyTorch sorts them first and is not known to be "
         "nondeterministic here; other backends add by atomics, TensorFlow's gradient of `tf.gather` among them.",
@@ -96,7 +93,6 @@ FAMILIES: tuple[Family, ...] = (
         id="interpolate",
         title="the gradient of interpolate adds by atomics",
         names=r"upsample_(linear1d|bilinear2d|bicubic2d|trilinear3d)(_aa)?_backward",
-        devices=GPU,
         hazards=("resize",),
         reason="Several pixels of the output come from one of the input, whose gradient threads of a GPU add up in the "
         "order in which they come. Mode `nearest` has no such sum in PyTorch.",
@@ -109,7 +105,6 @@ FAMILIES: tuple[Family, ...] = (
         title="the gradient of pooling with overlapping windows adds by atomics",
         names=r"(adaptive_(avg|max)_pool[23]d|fractional_max_pool[23]d|avg_pool3d|max_pool3d_with_indices)_backward"
         r"|adaptive_(avg|max)_pool[23]d_backward",
-        devices=GPU,
         hazards=("pooling",),
         reason="Windows overlap, and the gradient of a pixel that lies in several is added up in the order in which "
         "threads of a GPU come.",
@@ -131,7 +126,6 @@ FAMILIES: tuple[Family, ...] = (
         id="padding",
         title="the gradient of reflection padding adds by atomics",
         names=r"reflection_pad[123]d_backward",
-        devices=GPU,
         hazards=("padding",),
         reason="A border pixel is repeated, and its gradient is the sum of all copies, added up in the order in which "
         "threads of a GPU come.",
@@ -143,7 +137,6 @@ FAMILIES: tuple[Family, ...] = (
         id="replication",
         title="the gradient of replication padding adds by atomics",
         names=r"replication_pad[123]d_backward",
-        devices=GPU,
         hazards=("padding",),
         reason="A border pixel is repeated, and its gradient is the sum of all copies, added up in the order in which "
         "threads of a GPU come.",
@@ -153,7 +146,6 @@ FAMILIES: tuple[Family, ...] = (
         id="grid-sample",
         title="the gradient of grid_sample adds by atomics",
         names=r"(cudnn_)?grid_sampler(_[23]d)?_backward",
-        devices=GPU,
         hazards=("grid-sample", "region-pooling"),
         reason="Several places of the grid read one pixel, whose gradient threads of a GPU add up in the order in "
         "which they come.",
@@ -165,7 +157,6 @@ FAMILIES: tuple[Family, ...] = (
         id="ctc-loss",
         title="the gradient of the CTC loss adds by atomics",
         names=r"(cudnn_)?ctc_loss(_backward)?",
-        devices=GPU,
         hazards=("ctc-loss",),
         reason="Alignments that share a symbol are added up in the order in which threads of a GPU come.",
         cure=NONE,
@@ -176,7 +167,6 @@ FAMILIES: tuple[Family, ...] = (
         id="pixel-loss",
         title="the classification loss of every pixel adds by atomics",
         names=r"nll_loss2d(_forward|_backward)?",
-        devices=GPU,
         hazards=("pixel-loss",),
         reason="The loss of an image is the sum over its pixels, added up in the order in which threads of a GPU come.",
         cure="flatten the pixels first: the loss of a plain list of examples adds in one order",
@@ -187,7 +177,6 @@ FAMILIES: tuple[Family, ...] = (
         id="histogram",
         title="counts by atomics: histc, and bincount with weights",
         names=r"histc|bincount",
-        devices=GPU,
         hazards=("histogram",),
         reason="Threads of a GPU add to the bins in the order in which they come.",
         cure="count on the CPU",
@@ -198,7 +187,6 @@ FAMILIES: tuple[Family, ...] = (
         id="running-sum",
         title="running sums, and medians with indices, have no fixed order on a GPU",
         names=r"cumsum|nanmedian|median",
-        devices=GPU,
         hazards=("running-sum",),
         reason="Parts of a running sum are joined in the order in which they are ready; which of several equal "
         "medians is named is a race.",
@@ -210,7 +198,6 @@ FAMILIES: tuple[Family, ...] = (
         id="attention",
         title="the gradient of fused attention adds by atomics",
         names=r"scaled_dot_product_(flash|efficient|cudnn|fused)_attention\w*backward|(flash|efficient)_attention_backward",
-        devices=GPU,
         hazards=("attention",),
         reason="The gradients of queries, keys and values come from many blocks, added up in the order in which they "
         "are ready.",
@@ -221,7 +208,6 @@ FAMILIES: tuple[Family, ...] = (
         id="convolution",
         title="the gradient of a convolution is computed by a nondeterministic kernel of cuDNN",
         names=r"(cudnn_|miopen_)?(convolution|conv_transpose)\w*backward\w*|conv_depthwise[23]d_backward",
-        devices=GPU,
         hazards=("convolution",),
         reason="cuDNN has kernels for the gradients of weights and of inputs that add by atomics, and may take them.",
         cure="allow deterministic kernels of cuDNN alone",
@@ -232,7 +218,6 @@ FAMILIES: tuple[Family, ...] = (
         id="recurrent",
         title="recurrent layers of cuDNN",
         names=r"cudnn_rnn(_backward)?|miopen_rnn(_backward)?",
-        devices=GPU,
         hazards=("recurrent",),
         reason="With some releases of cuDNN and CUDA the kernels of recurrent layers differ between runs, unless "
         "cuBLAS is given a workspace of its own or launches are serial.",
@@ -244,7 +229,6 @@ FAMILIES: tuple[Family, ...] = (
         id="sparse",
         title="products with sparse matrices add by atomics",
         names=r"bmm_sparse\w*|sparse_(addmm|mm|sum)\w*|(coalesce|sparse_coo_tensor_coalesce)",
-        devices=GPU,
         hazards=(),
         reason="Entries of one row are added up in the order in which threads of a GPU come.",
         cure=ASK + " (bmm), or multiply dense matrices",

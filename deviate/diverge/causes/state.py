@@ -1,5 +1,7 @@
 """Causes in what was there before: memory that nothing had written, files of an earlier run, data that changed."""
 
+import functools
+
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
@@ -72,11 +74,11 @@ def _data(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     return CauseEvidence("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
 
 
+state_cause = functools.partial(KnownCause, group="state")
 STATE: tuple[KnownCause, ...] = (
-    KnownCause(
+    state_cause(
         id="uninitialised",
         title="memory that nothing had written",
-        group="state",
         reason="`torch.empty`, `numpy.empty` and the like hold what was in memory before.",
         signs="the operation read such memory; or initial weights differ first and the source makes them so",
         cure="fill it, or take zeros; while deterministic algorithms are on PyTorch fills it with NaN, which shows "
@@ -87,10 +89,9 @@ STATE: tuple[KnownCause, ...] = (
         see=_see_uninitialised,
         holds=("kernels",),
     ),
-    KnownCause(
+    state_cause(
         id="leftover-file",
         title="a file that an earlier run left",
-        group="state",
         reason="The first run writes a checkpoint or a cache to a fixed place, and the second one finds it.",
         signs="a run went on from a checkpoint; or the script writes to an absolute path, and the initial weights, a "
         "batch or the number of steps differ first",
@@ -98,10 +99,9 @@ STATE: tuple[KnownCause, ...] = (
         source="side-effects.md",
         see=_leftover,
     ),
-    KnownCause(
+    state_cause(
         id="another-way",
         title="one run went another way through the program",
-        group="state",
         reason="A condition was true in one run alone: it depends on time, on the process, on a file, on a variable, "
         "or on a number that differs without being recorded.",
         signs="an operation or a record is in one run alone",
@@ -109,20 +109,18 @@ STATE: tuple[KnownCause, ...] = (
         source="traces.md",
         see=_another_way,
     ),
-    KnownCause(
+    state_cause(
         id="from-outside",
         title="numbers that the framework did not compute",
-        group="state",
         reason="Lists, NumPy arrays and numbers of Python become tensors there; what made them is not in the trace.",
         signs="the first operation that differs makes or fills a tensor",
         cure="print what goes in, and follow it back: a file, a clock, a generator of the program's own",
         source="traces.md",
         see=_outside,
     ),
-    KnownCause(
+    state_cause(
         id="data",
         title="the data themselves",
-        group="state",
         reason="A file changed on disk, a download gave another version, or what loads and transforms examples draws "
         "numbers or depends on time.",
         signs="a batch differs first, and no generator that is recorded did",

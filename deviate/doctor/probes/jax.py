@@ -19,7 +19,6 @@ PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-ro
 
 def look(jax: Any, notes: Any) -> None:
     notes.attempt("build", _build)
-    notes.record_missing(jax, PLACES)
     notes.attempt("precision", lambda: _set_precision(jax))
     notes.attempt("generator", lambda: str(jax.config.jax_default_prng_impl))
     notes.begin_step("starting its backend")

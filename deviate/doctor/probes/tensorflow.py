@@ -20,7 +20,6 @@ PLACES = {
 
 def look(tf: Any, notes: Any) -> None:
     notes.record("build", _build(tf))
-    notes.record_missing(tf, PLACES)
     notes.attempt("is_eager", lambda: bool(tf.executing_eagerly()))
     notes.attempt("onednn", _has_onednn)
     notes.attempt("threads", lambda: _threads(tf))

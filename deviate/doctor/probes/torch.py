@@ -32,7 +32,6 @@ PLACES = {
 
 def look(torch: Any, notes: Any) -> None:
     notes.record("build", _build(torch))
-    notes.record_missing(torch, PLACES)
     notes.attempt("instructions", lambda: torch.backends.cpu.get_cpu_capability())  # noqa: PLW0108  not in older ones
     notes.record("n_threads", torch.get_num_threads())
     notes.record("threads", f"{torch.get_num_threads()}, inter-op {torch.get_num_interop_threads()}")
