@@ -83,59 +83,67 @@ Source = np.random.Generator | Resamples
 """Where resamples come from: a generator, or resamples that several questions share."""
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    if reason := refusal(minimum, *samples):
+        return reason
+    if max(map(len, samples)) > MOST_RUNS:
+        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+    return None
+
+
+def _without_spread(minimum: int, *samples: Values) -> Unavailable | None:
+    return _refusal(minimum, *samples) or spread_refusal(*samples)
+
+
+def _without_ratio(minimum: int, *samples: Values) -> Unavailable | None:
+    return _refusal(minimum, *samples) or ratio_refusal(*samples)
+
+
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """BCa bootstrap interval of the mean.
 
     Source: Efron (1987); acceleration from the jackknife.
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     ends = bca_ends(0.0, sample.means, [sample.units], confidence)
     return _interval(ends, confidence, BCA, sample.centre, sample.scale)
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def mean_percentile(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """Percentile bootstrap interval of the mean.
 
     Source: Efron (1979).
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     return _interval(percentile_ends(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
 def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """BCa bootstrap interval of the standard deviation (ddof 1); too narrow below some 30 runs.
 
     Source: Efron (1987); acceleration from the jackknife.
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     ends = bca_ends(sample.sd, sample.sds, [influence(sample.sds_without())], confidence)
     return _interval(ends, confidence, BCA, 0.0, sample.scale)
 
 
-@statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """Percentile bootstrap interval of the median; BCa has no acceleration there, for the jackknife fails.
 
     Source: Efron (1979).
     """
-    if reason := _refusal(MEDIAN_RUNS, values) or spread_refusal(values):
-        return reason
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     draws = _resamples(rng).draws(len(ordered))
     medians = (ordered[draws.order[:, 1]] / 2) + (ordered[draws.order[:, 2]] / 2)
     return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
 
 
-@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
 def difference_bootstrap(
     baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -143,15 +151,13 @@ def difference_bootstrap(
 
     Source: Efron (1987); acceleration from the jackknife over the runs of both.
     """
-    if reason := _refusal(BCA_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     b, a, scale = _both(baseline, candidate, rng)
     differences = a.scale / scale * a.means - b.scale / scale * b.means
     ends = bca_ends(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
     return _interval(ends, confidence, BCA, a.centre - b.centre, scale)
 
 
-@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True)
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, refuse=_without_ratio)
 def sd_ratio_bootstrap(
     baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -161,8 +167,6 @@ def sd_ratio_bootstrap(
     one side may be without spread: its log ratio is infinite and stands at the end of the distribution.
     Source: Efron (1987); acceleration from the jackknife over the runs of both.
     """
-    if reason := _refusal(BCA_RUNS, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     b, a, _ = _both(baseline, candidate, rng)
     # Both may be without spread at once, then 0 / 0 is no number; a zero alone gives an infinite logarithm.
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -252,14 +256,6 @@ def _interval(
     if isinstance(ends, Unavailable):
         return ends
     return Interval(centre + scale * ends[0], centre + scale * ends[1], confidence, method)
-
-
-def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
-    if reason := refusal(minimum, *samples):
-        return reason
-    if max(map(len, samples)) > MOST_RUNS:
-        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
-    return None
 
 
 def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
