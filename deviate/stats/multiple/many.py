@@ -9,7 +9,6 @@ from scipy import stats
 
 from deviate.model import (
     Contrast,
-    Description,
     Estimate,
     ExperimentFindings,
     Interval,
@@ -57,7 +56,7 @@ def compare_many(
             continue
         generator = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
         table = contrast_all(
-            [_values(side) for _, side in sides],
+            [side.values for _, side in sides],
             [name for name, _ in sides],
             metric=first.metric,
             confidence=confidence,
@@ -188,10 +187,6 @@ def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
         dunnett=table.dunnett if isinstance(table.dunnett, Unavailable) else tuple(map(of_contrast, table.dunnett)),
         pairs=tuple(map(of_contrast, table.pairs)),
     )
-
-
-def _values(description: Description) -> list[float]:
-    return [score.value for score in description.scores]
 
 
 def _difference(one: Values, other: Values) -> Estimate:

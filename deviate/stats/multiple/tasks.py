@@ -140,7 +140,7 @@ def _gather(
         direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
             notes.append(f"direction of {task} unknown: higher is taken for better")
-        scores = tuple(np.array([score.value for score in side.scores]) for side in sides if side is not None)
+        scores = tuple(np.array(side.values) for side in sides if side is not None)
         gathered.append(_Task(task, metrics[0].unit, direction == "min", scores))
     return gathered, notes
 
