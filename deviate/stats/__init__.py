@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import mean_bootstrap as mean_bootstrap
     from deviate.stats.estimates.bootstrap import mean_percentile as mean_percentile
     from deviate.stats.estimates.bootstrap import median_bootstrap as median_bootstrap
+    from deviate.stats.estimates.bootstrap import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
     from deviate.stats.estimates.cost import cost as cost
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
     from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.overhead import overhead as overhead
-    from deviate.stats.estimates.paired_ratio import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.proof import agreement as agreement
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement

@@ -100,7 +100,7 @@ def combinations(n: int, k: int) -> Matrix:
 def _arrangements(n_candidate: int, n_baseline: int, seed: int) -> Matrix:
     """They cost most of such a test, so they are kept."""
     draws = np.random.default_rng(seed)
-    return deal_runs(N_RESAMPLES, n_candidate, n_baseline, lambda shape: draws.random(shape))
+    return deal_runs(N_RESAMPLES, n_candidate, n_baseline, draws.random)
 
 
 def deal_runs(
