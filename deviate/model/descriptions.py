@@ -111,3 +111,8 @@ class Description:
     @property
     def n(self) -> int:
         return len(self.scores)
+
+    @property
+    def values(self) -> list[float]:
+        """The scores without their replicates."""
+        return [score.value for score in self.scores]

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import mean_bootstrap as mean_bootstrap
     from deviate.stats.estimates.bootstrap import mean_percentile as mean_percentile
     from deviate.stats.estimates.bootstrap import median_bootstrap as median_bootstrap
+    from deviate.stats.estimates.bootstrap import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
     from deviate.stats.estimates.cost import cost as cost
@@ -65,8 +66,9 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.intervals import mean_interval as mean_interval
     from deviate.stats.estimates.intervals import sd_interval as sd_interval
     from deviate.stats.estimates.intervals import standard_error as standard_error
+    from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
+    from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.overhead import overhead as overhead
-    from deviate.stats.estimates.paired_ratio import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.proof import agreement as agreement
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement
@@ -125,22 +127,21 @@ if TYPE_CHECKING:
     from deviate.stats.registry import Statistic as Statistic
     from deviate.stats.registry import labelled_statistics as labelled_statistics
     from deviate.stats.registry import statistic as statistic
-    from deviate.stats.stability import calibration_error as calibration_error
-    from deviate.stats.stability import difference_over_pairs as difference_over_pairs
-    from deviate.stats.stability import disagreement as disagreement
-    from deviate.stats.stability import ensemble_deltas as ensemble_deltas
-    from deviate.stats.stability import linear_cka as linear_cka
-    from deviate.stats.stability import mean_largest_range as mean_largest_range
-    from deviate.stats.stability import mean_largest_sd as mean_largest_sd
-    from deviate.stats.stability import normalised_distances as normalised_distances
-    from deviate.stats.stability import over_pairs as over_pairs
-    from deviate.stats.stability import pearson as pearson
-    from deviate.stats.stability import relative_range as relative_range
-    from deviate.stats.stability import spearman as spearman
-    from deviate.stats.stability import stability as stability
+    from deviate.stats.stability.calibration import calibration_error as calibration_error
+    from deviate.stats.stability.ensembles import ensemble_deltas as ensemble_deltas
     from deviate.stats.stability.figures import mean_of as mean_of
     from deviate.stats.stability.figures import range_of as range_of
+    from deviate.stats.stability.figures import relative_range as relative_range
     from deviate.stats.stability.figures import sd_of as sd_of
+    from deviate.stats.stability.findings import stability as stability
+    from deviate.stats.stability.jackknife import JACKKNIFE as JACKKNIFE
+    from deviate.stats.stability.jackknife import difference_over_pairs as difference_over_pairs
+    from deviate.stats.stability.jackknife import over_pairs as over_pairs
+    from deviate.stats.stability.pairwise import disagreement as disagreement
+    from deviate.stats.stability.pairwise import linear_cka as linear_cka
+    from deviate.stats.stability.pairwise import normalised_distances as normalised_distances
+    from deviate.stats.stability.pairwise import pearson as pearson
+    from deviate.stats.stability.pairwise import spearman as spearman
     from deviate.stats.stopping_rule import Progress as Progress
     from deviate.stats.stopping_rule import check_target as check_target
     from deviate.stats.stopping_rule import is_settled as is_settled

@@ -128,10 +128,7 @@ def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
     warnings: list[str] = []
     for pair in pairs:
         for comparison in pair.comparisons:
-            margin, scores = (
-                comparison.metric.margin,
-                [one.value for one in (*comparison.baseline.scores, *comparison.candidate.scores)],
-            )
+            margin, scores = comparison.metric.margin, [*comparison.baseline.values, *comparison.candidate.values]
             if margin is None or comparison.metric.direction != "max" or margin < WIDE_MARGIN or not scores:
                 continue
             if min(scores) >= 0 and max(scores) <= 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,26 +15,7 @@ from deviate.stats.design.power import (
     detectable_paired,
     detectable_paired_interval,
 )
-from deviate.stats.estimates.bootstrap import (
-    Resamples,
-    difference_bootstrap,
-    glass_delta_bootstrap,
-    mean_bootstrap,
-    sd_ratio_bootstrap,
-)
-from deviate.stats.estimates.effect import (
-    cliffs_delta,
-    cliffs_delta_interval,
-    cohens_d,
-    cohens_d_unweighted,
-    glass_delta,
-    hedges_g,
-    hedges_g_interval,
-    sd_ratio,
-    sd_ratio_interval,
-    superiority,
-    superiority_interval,
-)
+from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.further import compute_labelled
@@ -44,6 +26,17 @@ from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, stu
 from deviate.stats.verdict import decide
 
 _UNJUDGED = Verdict("undecided", "")
+PLAIN = (
+    *(welch, student, kolmogorov_smirnov, levene),
+    *(effect.cohens_d, effect.cohens_d_unweighted, effect.hedges_g, effect.glass_delta),
+    *(effect.superiority, effect.cliffs_delta),
+)
+"""Figures of two samples that a comparison has under their own names; those below take the confidence too."""
+INTERVALS = (
+    *(effect.hedges_g_interval, effect.superiority_interval, effect.cliffs_delta_interval),
+    *(effect.sd_ratio_interval, detectable_interval),
+)
+BOOTSTRAPS = (bootstrap.difference_bootstrap, bootstrap.sd_ratio_bootstrap)
 
 
 def compare(
@@ -90,7 +83,7 @@ def compare_descriptions(
     confidence: float = 0.95,
     is_paired: bool = False,
     spread_ratio: float | None = None,
-    resamples: Resamples | None = None,
+    resamples: bootstrap.Resamples | None = None,
 ) -> Comparison:
     """Compare two descriptions as if there were no other comparison: p_adjusted is the p of the test that decides.
 
@@ -99,13 +92,15 @@ def compare_descriptions(
             as many runs the same permutations, which are the larger part of what a test costs.
         resamples: of the bootstrap, where several comparisons share them.
     """
-    b = [score.value for score in baseline.scores]
-    a = [score.value for score in candidate.scores]
+    b, a = baseline.values, candidate.values
     seed = int(rng.integers(2**63))
-    resamples = resamples or Resamples(np.random.default_rng(seed))
-    ratio, robust = sd_ratio(b, a), brown_forsythe(b, a)
+    resamples = resamples or bootstrap.Resamples(np.random.default_rng(seed))
+    ratio, robust = effect.sd_ratio(b, a), brown_forsythe(b, a)
     of_welch = welch_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
+    figures: dict[str, Any] = {function.__name__: function(b, a) for function in PLAIN}
+    figures |= {function.__name__: function(b, a, confidence=confidence) for function in INTERVALS}
+    figures |= {function.__name__: function(b, a, rng=resamples, confidence=confidence) for function in BOOTSTRAPS}
     comparison = Comparison(
         metric=baseline.metric,
         candidate_metric=candidate.metric,
@@ -116,33 +111,17 @@ def compare_descriptions(
         if min(len(b), len(a)) < VERDICT_RUNS
         else both_interval(b, a, confidence=confidence),
         welch_interval=of_welch,
-        welch=welch(b, a),
-        student=student(b, a),
         mann_whitney=mann_whitney(b, a, rng=np.random.default_rng(seed)),
         p_adjusted=NOT_ASKED,
-        cohens_d=cohens_d(b, a),
-        cohens_d_unweighted=cohens_d_unweighted(b, a),
-        hedges_g=hedges_g(b, a),
-        hedges_g_interval=hedges_g_interval(b, a, confidence=confidence),
-        superiority=superiority(b, a),
         brown_forsythe=robust,
         sd_ratio=ratio,
-        sd_ratio_interval=sd_ratio_interval(b, a, confidence=confidence),
         detectable=detectable_difference(b, a, confidence=confidence),
         verdict=_UNJUDGED,
-        superiority_interval=superiority_interval(b, a, confidence=confidence),
         equivalence=NOT_ASKED
         if margin is None
         else equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
         permutation=permutation_test(b, a, confidence=confidence),
-        kolmogorov_smirnov=kolmogorov_smirnov(b, a),
-        levene=levene(b, a),
-        glass_delta=glass_delta(b, a),
-        glass_delta_interval=glass_delta_bootstrap(b, a, rng=resamples, confidence=confidence),
-        cliffs_delta=cliffs_delta(b, a),
-        cliffs_delta_interval=cliffs_delta_interval(b, a, confidence=confidence),
-        difference_bootstrap=difference_bootstrap(b, a, rng=resamples, confidence=confidence),
-        sd_ratio_bootstrap=sd_ratio_bootstrap(b, a, rng=resamples, confidence=confidence),
+        glass_delta_interval=bootstrap.glass_delta_bootstrap(b, a, rng=resamples, confidence=confidence),
         spread_verdict=decide_spread(
             baseline,
             candidate,
@@ -151,7 +130,7 @@ def compare_descriptions(
             confidence=confidence,
             spread_ratio=spread_ratio,
         ),
-        detectable_interval=detectable_interval(b, a, confidence=confidence),
+        **figures,
     )
     if is_paired:
         comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
@@ -199,7 +178,7 @@ def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         return b, a
-    return [score.value for score in comparison.baseline.scores], [score.value for score in comparison.candidate.scores]
+    return comparison.baseline.values, comparison.candidate.values
 
 
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
@@ -227,7 +206,9 @@ def with_adjusted_p(
     return replace(adjusted, verdict=verdict)
 
 
-def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Generator, confidence: float) -> Comparison:
+def _as_pairs(
+    comparison: Comparison, resamples: bootstrap.Resamples, rng: np.random.Generator, confidence: float
+) -> Comparison:
     """What is decided by pairs: difference, interval, equivalence, and what these pairs could have seen.
 
     Ranks, effect sizes and spread stay those of the two sides.
@@ -246,7 +227,7 @@ def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Gener
         difference_interval=interval,
         difference_bootstrap=differences
         if isinstance(differences, Unavailable)
-        else mean_bootstrap(differences, rng=resamples, confidence=confidence),
+        else bootstrap.mean_bootstrap(differences, rng=resamples, confidence=confidence),
         equivalence=NOT_ASKED
         if margin is None
         else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),

@@ -87,7 +87,7 @@ def describe_runs(
         notes.append(contention(run for run in counted if run.replicate in scored))
     target = target_of(experiment)
     if target is not None and target.metric == metric.name:
-        notes.append(precision_note([score.value for score in described.scores], target, confidence))
+        notes.append(precision_note(described.values, target, confidence))
     return replace(described, note="; ".join(filter(None, notes)))
 
 
@@ -165,7 +165,7 @@ def _add_bootstraps(described: Description, values: list[float], confidence: flo
 
 
 def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
-    values = [score.value for score in described.scores]
+    values = described.values
     scored = {score.replicate for score in described.scores}
     n_examples = examples_of(described.metric, values, [run for run in runs if run.replicate in scored])
     return replace(described, n_examples=n_examples, sampling_se=sampling_error(values, described.metric, n_examples))

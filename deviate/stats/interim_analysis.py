@@ -1,14 +1,13 @@
 """Where a comparison stands among the looks at its runs: the level of its intervals, and whether it is judged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deviate.model import (
     NOT_ASKED,
-    AttainmentComparison,
     Comparison,
     CompletionComparison,
-    CurveComparison,
     Equivalence,
     Experiment,
     Interval,
@@ -23,6 +22,11 @@ from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.estimates.sample import count
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,62 +163,29 @@ def _change(
 
     `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
     """
-
-    def of_test(result: Test | Unavailable) -> Test | Unavailable:
-        return result if isinstance(result, Unavailable) else test(result)
-
-    def of_interval(bounds: Interval | Unavailable) -> Interval | Unavailable:
-        return bounds if isinstance(bounds, Unavailable) else interval(bounds)
-
-    paired = comparison.paired
-    if isinstance(paired, Paired):
-        paired = replace(
-            paired,
-            interval=of_interval(paired.interval),
-            t_test=of_test(paired.t_test),
-            wilcoxon=of_test(paired.wilcoxon),
-            sign_flips=of_test(paired.sign_flips),
-        )
-    curve = comparison.curve
-    if isinstance(curve, CurveComparison):
-        curve = replace(curve, area_test=of_test(curve.area_test), area_interval=of_interval(curve.area_interval))
-    reached = comparison.attainment
-    if isinstance(reached, AttainmentComparison):
-        reached = replace(
-            reached, log_rank=of_test(reached.log_rank), log_rank_seconds=of_test(reached.log_rank_seconds)
-        )
-    further = (
-        replace(
-            figure,
-            value=test(figure.value) if isinstance(figure.value, Test) else figure.value,
-            interval=of_interval(figure.interval),
-        )
-        for figure in comparison.further
-    )
+    parts: dict[str, Any] = {
+        name: part if isinstance(part, Unavailable) else change_results(part, test, interval)
+        for name in ("paired", "curve", "attainment")
+        for part in [getattr(comparison, name)]
+    }
     return replace(
-        comparison,
-        paired=paired,
-        further=tuple(further),
-        curve=curve,
-        attainment=reached,
-        welch=of_test(comparison.welch),
-        student=of_test(comparison.student),
-        mann_whitney=of_test(comparison.mann_whitney),
-        brown_forsythe=of_test(comparison.brown_forsythe),
-        permutation=of_test(comparison.permutation),
-        kolmogorov_smirnov=of_test(comparison.kolmogorov_smirnov),
-        levene=of_test(comparison.levene),
-        worst_rank=of_test(comparison.worst_rank),
-        difference_interval=of_interval(comparison.difference_interval),
-        welch_interval=of_interval(comparison.welch_interval),
-        hedges_g_interval=of_interval(comparison.hedges_g_interval),
-        superiority_interval=of_interval(comparison.superiority_interval),
-        sd_ratio_interval=of_interval(comparison.sd_ratio_interval),
-        glass_delta_interval=of_interval(comparison.glass_delta_interval),
-        cliffs_delta_interval=of_interval(comparison.cliffs_delta_interval),
-        difference_bootstrap=of_interval(comparison.difference_bootstrap),
-        sd_ratio_bootstrap=of_interval(comparison.sd_ratio_bootstrap),
+        change_results(comparison, test, interval),
+        detectable_interval=comparison.detectable_interval,
+        further=tuple(change_results(figure, test, interval) for figure in comparison.further),
+        **parts,
     )
+
+
+def change_results(
+    record: Record,
+    test: Callable[[Test], Test | Unavailable],
+    interval: Callable[[Interval], Interval | Unavailable],
+) -> Record:
+    """A dataclass with the tests and the intervals among its fields changed; those of records inside it stay."""
+    results = {field.name: getattr(record, field.name) for field in fields(record)}
+    changed: dict[str, Any] = {name: test(result) for name, result in results.items() if isinstance(result, Test)}
+    changed |= {name: interval(result) for name, result in results.items() if isinstance(result, Interval)}
+    return replace(record, **changed)
 
 
 def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:

@@ -6,13 +6,14 @@ Source: Hoenig & Heisey (2001), The abuse of power.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scipy import special
 
 from deviate.model import (
-    NOT_ASKED,
     Comparison,
     Description,
+    Estimate,
     ExperimentFindings,
     Interval,
     NoiseFindings,
@@ -26,7 +27,7 @@ from deviate.model import (
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.design import runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
-from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread
 from deviate.stats.tests.paired import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
@@ -62,71 +63,36 @@ def planning(
 
 def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, confidence: float = 0.95) -> Planning:
     """By the spread within both sides, pooled; by that of the differences where runs are paired."""
-    metric = comparison.metric
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         differences = differences_of(b, a)
-        if isinstance(differences, Unavailable):
-            return _without(metric, baseline, candidate, (len(b),), differences, confidence, is_paired=True)
-        sd = moments(differences).sd
-        return _plan(metric, baseline, candidate, sd, len(b) - 1, (len(b),), confidence, is_paired=True)
-    b, a = _values(comparison.baseline), _values(comparison.candidate)
+        sd = differences if isinstance(differences, Unavailable) else moments(differences).sd
+        return _plan(comparison.metric, baseline, candidate, sd, len(b) - 1, (len(b),), confidence, is_paired=True)
+    b, a = comparison.baseline.values, comparison.candidate.values
     n_now = (len(b), len(a))
-    if reason := _refusal(b, a):
-        return _without(metric, baseline, candidate, n_now, reason, confidence)
-    return _plan(metric, baseline, candidate, pooled_sd(moments(b), moments(a)), sum(n_now) - 2, n_now, confidence)
+    sd = without_spread(2, b, a) or pooled_sd(moments(b), moments(a))
+    return _plan(comparison.metric, baseline, candidate, sd, sum(n_now) - 2, n_now, confidence)
 
 
 def plan_experiment(description: Description, name: str, *, confidence: float = 0.95) -> Planning:
     """For two methods that both spread as this one experiment does."""
-    values = _values(description)
-    n_now = (len(values), len(values))
-    if reason := _refusal(values):
-        return _without(description.metric, name, "", n_now, reason, confidence)
-    return _plan(description.metric, name, "", moments(values).sd, len(values) - 1, n_now, confidence)
-
-
-def _values(description: Description) -> list[float]:
-    return [score.value for score in description.scores]
-
-
-def _refusal(*samples: Values) -> Unavailable | None:
-    return refusal(2, *samples) or spread_refusal(*samples)
+    values = description.values
+    sd = without_spread(2, values) or moments(values).sd
+    return _plan(description.metric, name, "", sd, len(values) - 1, (len(values), len(values)), confidence)
 
 
 def _plan(
     metric: SelectedMetric,
     baseline: str,
     candidate: str,
-    sd: float,
+    sd: Estimate,
     df: int,
     n_now: tuple[int, ...],
     confidence: float,
     *,
     is_paired: bool = False,
 ) -> Planning:
-    ends = _ends(df, confidence)
-    now = sd * _effect(n_now, confidence, is_paired=is_paired)
-    if math.isinf(now):
-        return _without(metric, baseline, candidate, n_now, NO_LEVEL, confidence, is_paired=is_paired)
-    margin = metric.margin
-    runs: int | Unavailable = NOT_ASKED
-    runs_range: tuple[int | Unavailable, int | Unavailable] | Unavailable = NOT_ASKED
-    runs_equivalence: int | Unavailable = NOT_ASKED
-    if margin is not None:
-        sizes = [margin / (sd * factor) for factor in (1.0, *ends)]
-        runs, low, high = (_runs_for(size, confidence, is_paired=is_paired) for size in sizes)
-        runs_range = (low, high)
-        runs_equivalence = _runs_for_equivalence(sizes[0], confidence, is_paired=is_paired)
-    marked = {n_now[0], 2 * n_now[0]} if len(set(n_now)) == 1 else {2 * max(n_now)}
-    marked |= {n_runs for n_runs in (runs, runs_equivalence) if isinstance(n_runs, int)}
-    rows = []
-    for n in sorted({*PLANNED_RUNS, *marked}):
-        size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)
-        if math.isinf(size):
-            continue
-        rows.append(PlanningRow(n, size, size * ends[0], size * ends[1]))
-    return Planning(
+    plan = Planning(
         metric=metric,
         baseline=baseline,
         candidate=candidate,
@@ -134,43 +100,42 @@ def _plan(
         power=POWER,
         confidence=confidence,
         sd=sd,
-        sd_interval=Interval(sd * ends[0], sd * ends[1], confidence, "chi-square"),
+        sd_interval=NO_LEVEL,
         n_now=n_now,
+        now=NO_LEVEL,
+        now_interval=NO_LEVEL,
+        rows=(),
+        margin=metric.margin,
+    )
+    if isinstance(sd, Unavailable):
+        return replace(plan, sd_interval=sd, now=sd, now_interval=sd)
+    ends = _ends(df, confidence)
+    now = sd * _effect(n_now, confidence, is_paired=is_paired)
+    if math.isinf(now):
+        return replace(plan, sd=NO_LEVEL)
+    if plan.margin is not None:
+        sizes = [plan.margin / (sd * factor) for factor in (1.0, *ends)]
+        runs, low, high = (_runs_for(size, confidence, is_paired=is_paired) for size in sizes)
+        plan = replace(
+            plan,
+            runs_for_margin=runs,
+            runs_for_margin_range=(low, high),
+            runs_for_equivalence=_runs_for_equivalence(sizes[0], confidence, is_paired=is_paired),
+        )
+    marked = {n_now[0], 2 * n_now[0]} if len(set(n_now)) == 1 else {2 * max(n_now)}
+    marked |= {n_runs for n_runs in (plan.runs_for_margin, plan.runs_for_equivalence) if isinstance(n_runs, int)}
+    rows = []
+    for n in sorted({*PLANNED_RUNS, *marked}):
+        size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)
+        if math.isinf(size):
+            continue
+        rows.append(PlanningRow(n, size, size * ends[0], size * ends[1]))
+    return replace(
+        plan,
+        sd_interval=Interval(sd * ends[0], sd * ends[1], confidence, "chi-square"),
         now=now,
         now_interval=Interval(now * ends[0], now * ends[1], confidence, "chi-square, of the SD"),
         rows=tuple(rows),
-        margin=margin,
-        runs_for_margin=runs,
-        runs_for_margin_range=runs_range,
-        runs_for_equivalence=runs_equivalence,
-    )
-
-
-def _without(
-    metric: SelectedMetric,
-    baseline: str,
-    candidate: str,
-    n_now: tuple[int, ...],
-    reason: Unavailable,
-    confidence: float,
-    *,
-    is_paired: bool = False,
-) -> Planning:
-    """The plan where there is no spread to plan by."""
-    return Planning(
-        metric=metric,
-        baseline=baseline,
-        candidate=candidate,
-        is_paired=is_paired,
-        power=POWER,
-        confidence=confidence,
-        sd=reason,
-        sd_interval=reason,
-        n_now=n_now,
-        now=reason,
-        now_interval=reason,
-        rows=(),
-        margin=metric.margin,
     )
 
 

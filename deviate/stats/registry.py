@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from deviate.errors import ToolError
 from deviate.model import Interval, Unavailable
@@ -13,7 +13,8 @@ Behaviour = Literal["follows", "ignores", "squares", "neither"]
 """What a number does when all scores are shifted or scaled: moves with them, stays, goes with the square of the scale,
 or none of these."""
 Function = TypeVar("Function", bound=Callable[..., Any])
-
+Refuse = Callable[..., Unavailable | None]
+"""From the runs that a statistic needs and its samples, why they cannot answer; None when they can."""
 
 NumberKind = Literal["ratio", "difference", "test"]
 """What a figure is, which decides how it is rounded: a number without a unit, one in units of the metric, a test."""
@@ -69,24 +70,35 @@ def statistic(
     draws: bool = False,
     is_paired: bool = False,
     name: str = "",
+    refuse: Refuse | None = None,
     **presentation: Any,
 ) -> Callable[[Function], Function]:
-    """Register a function; it is returned as it is. The arguments are those of `Statistic`.
+    """Register a function; it is returned as it is, or behind `refuse`. The arguments are those of `Statistic`.
 
     Args:
         name: where it is not the function's own.
+        refuse: asked with `minimum` and the samples before the function is; its reason is the answer.
     """
 
     def register(function: Function) -> Function:
+        guarded = function if refuse is None else _guard(function, minimum, refuse)
         entry = Statistic(
-            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **presentation
+            name or function.__name__, guarded, n_samples, minimum, shift, scale, draws, is_paired, **presentation
         )
         if entry.label and n_samples != 2:
             raise ToolError(f"{entry.name} has a label, and does not compare two samples", "leave the label out")
         STATISTICS.add(entry.name, entry)
-        return function
+        return guarded
 
     return register
+
+
+def _guard(function: Function, minimum: int, refuse: Refuse) -> Function:
+    @functools.wraps(function)
+    def guarded(*samples: Any, **options: Any) -> Any:
+        return refuse(minimum, *samples) or function(*samples, **options)
+
+    return cast(Function, guarded)
 
 
 @functools.cache

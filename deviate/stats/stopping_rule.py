@@ -36,7 +36,7 @@ def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95
     require_metric(target.metric, [metric.name for metric in experiment.metrics], f"experiment {experiment.name}")
     metric = next(metric for metric in experiment.metrics if metric.name == target.metric)
     description = describe_runs(experiment, metric, confidence=confidence)
-    scores = [score.value for score in description.scores]
+    scores = description.values
     return Progress(
         n=len(scores),
         mean=description.mean,

@@ -136,8 +136,7 @@ def _sameness(baseline: Description, candidate: Description) -> str:
 
 def _without_answer(comparison: Comparison, *, is_alone: bool) -> Verdict | None:
     """What is said where there is no spread to judge by, or too few runs or pairs; None where there is enough."""
-    b = [score.value for score in comparison.baseline.scores]
-    a = [score.value for score in comparison.candidate.scores]
+    b, a = comparison.baseline.values, comparison.candidate.values
     if (no_spread := spread_refusal(b, a)) is not None:
         return _without_spread(no_spread, b, a)
     if not comparison.is_paired:
@@ -254,9 +253,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
         least = needed_pairs(is_alone=n_family == 1 and not has_looks)
         needed = pairs.reason if isinstance(pairs, Unavailable) else count(max(pairs, least), "pair")
     else:
-        b = [score.value for score in comparison.baseline.scores]
-        a = [score.value for score in comparison.candidate.scores]
-        runs = runs_needed(margin, b, a, confidence=confidence)
+        runs = runs_needed(margin, comparison.baseline.values, comparison.candidate.values, confidence=confidence)
         needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
     text = f"; {needed} would see a difference of the margin {margin:g} at 80% power"
     if equivalence.is_not_worse and not unfair_loss(comparison, "not worse", confidence):

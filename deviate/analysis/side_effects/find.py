@@ -1,23 +1,16 @@
 """The side effects in what a script reaches."""
 
-from collections.abc import Callable
-
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.order import is_dead
-from deviate.analysis.side_effects.databases import databases
 from deviate.analysis.side_effects.destinations import Destinations
-from deviate.analysis.side_effects.paths import paths
-from deviate.analysis.side_effects.ports import ports
-from deviate.analysis.side_effects.trackers import Found, ids
-from deviate.analysis.side_effects.uploads import uploads
+from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect
 from deviate.model.metric_vocabulary import split_words
 
-RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
 LONGEST_CONDITION = 48
 RANKS = split_words("rank main master process primary")
 """Words of conditions that hold in one process of each run."""

@@ -10,8 +10,7 @@ from deviate.report.forms.templates import source
 from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
-from deviate.stats import BCA, PERCENTILE, Statistic, labelled_statistics
-from deviate.stats.stability import JACKKNIFE
+from deviate.stats import BCA, JACKKNIFE, PERCENTILE, Statistic, labelled_statistics
 
 FILE = "references.bib"
 """A head, the software, and the publications behind the figures of reports, with a blank line between them.

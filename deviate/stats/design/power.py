@@ -13,7 +13,15 @@ from scipy import special
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
-from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.estimates.sample import (
+    Values,
+    differences_of,
+    moments,
+    pooled_sd,
+    refusal,
+    spread_refusal,
+    without_spread,
+)
 from deviate.stats.registry import statistic
 
 POWER = 0.8
@@ -25,7 +33,7 @@ each; interpolated in the logarithm."""
 MOST_RUNS = 1_000_000
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
 def detectable_difference(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
@@ -34,8 +42,6 @@ def detectable_difference(
     It takes the pooled SD as known, which few runs know badly.
     Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     sd = pooled_sd(moments(baseline), moments(candidate))
     return _finite(sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from deviate.errors import InputError
 from deviate.model import Estimate, Experiment, Unavailable, level_text
-from deviate.stats.design.power import MOST_RUNS
+from deviate.stats.design.power import fewest
 from deviate.stats.estimates.intervals import mean_interval
 from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal
 from deviate.stats.estimates.summary import t_quantile
@@ -94,27 +94,17 @@ def forecast(
 
     The SD is taken as known, which few runs know badly: expect the forecast to move.
     """
-    fewest = max(len(scores), min_runs, FEWEST)
+    least = max(len(scores), min_runs, FEWEST)
     if reason := refusal(2, scores):
         return reason
     if spread_refusal(scores):
-        return fewest
+        return least
     wanted, sd = _target_width(scores, target), moments(scores).sd
 
     def is_enough(n: int) -> bool:
         return t_quantile((1 + confidence) / 2, n - 1) * sd <= wanted * math.sqrt(n)
 
-    if is_enough(fewest):
-        return fewest
-    low, high = fewest, 2 * fewest
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > MOST_RUNS:
-            return Unavailable("more than a million runs")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return fewest(is_enough, least)
 
 
 def precision_note(scores: Sequence[float], target: Target, confidence: float) -> str:

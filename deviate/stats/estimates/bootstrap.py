@@ -5,15 +5,16 @@ few runs it is too narrow, most of all for the standard deviation.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from deviate.model import Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES
-from deviate.stats.estimates.bca import Column, bca_ends, influence, percentile_ends
 from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
 from deviate.stats.registry import statistic
 
@@ -24,6 +25,9 @@ MOST_RUNS = 1000
 """Beyond, the matrix of resamples is too large, and the intervals that it would check are exact enough."""
 N_KEPT, N_SAMPLES_KEPT = 6, 128
 """Matrices of draws, and samples whose resampled moments are kept: some 50 and 20 MB for 100 runs."""
+NO_SPREAD = 1e-20
+"""Variance, in units of the square of the largest deviation, that is rounding of equal values."""
+Column = NDArray[np.float64]
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 BCA, PERCENTILE = "BCa bootstrap", "percentile bootstrap"
@@ -83,59 +87,67 @@ Source = np.random.Generator | Resamples
 """Where resamples come from: a generator, or resamples that several questions share."""
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    if reason := refusal(minimum, *samples):
+        return reason
+    if max(map(len, samples)) > MOST_RUNS:
+        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+    return None
+
+
+def _without_spread(minimum: int, *samples: Values) -> Unavailable | None:
+    return _refusal(minimum, *samples) or spread_refusal(*samples)
+
+
+def _without_ratio(minimum: int, *samples: Values) -> Unavailable | None:
+    return _refusal(minimum, *samples) or ratio_refusal(*samples)
+
+
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """BCa bootstrap interval of the mean.
 
     Source: Efron (1987); acceleration from the jackknife.
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     ends = bca_ends(0.0, sample.means, [sample.units], confidence)
     return _interval(ends, confidence, BCA, sample.centre, sample.scale)
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def mean_percentile(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """Percentile bootstrap interval of the mean.
 
     Source: Efron (1979).
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     return _interval(percentile_ends(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
 
 
-@statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
 def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """BCa bootstrap interval of the standard deviation (ddof 1); too narrow below some 30 runs.
 
     Source: Efron (1987); acceleration from the jackknife.
     """
-    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
-        return reason
     sample = _resamples(rng).moments(values)
     ends = bca_ends(sample.sd, sample.sds, [influence(sample.sds_without())], confidence)
     return _interval(ends, confidence, BCA, 0.0, sample.scale)
 
 
-@statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
     """Percentile bootstrap interval of the median; BCa has no acceleration there, for the jackknife fails.
 
     Source: Efron (1979).
     """
-    if reason := _refusal(MEDIAN_RUNS, values) or spread_refusal(values):
-        return reason
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     draws = _resamples(rng).draws(len(ordered))
     medians = (ordered[draws.order[:, 1]] / 2) + (ordered[draws.order[:, 2]] / 2)
     return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
 
 
-@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
 def difference_bootstrap(
     baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -143,15 +155,13 @@ def difference_bootstrap(
 
     Source: Efron (1987); acceleration from the jackknife over the runs of both.
     """
-    if reason := _refusal(BCA_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     b, a, scale = _both(baseline, candidate, rng)
     differences = a.scale / scale * a.means - b.scale / scale * b.means
     ends = bca_ends(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
     return _interval(ends, confidence, BCA, a.centre - b.centre, scale)
 
 
-@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True)
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, refuse=_without_ratio)
 def sd_ratio_bootstrap(
     baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -161,18 +171,13 @@ def sd_ratio_bootstrap(
     one side may be without spread: its log ratio is infinite and stands at the end of the distribution.
     Source: Efron (1987); acceleration from the jackknife over the runs of both.
     """
-    if reason := _refusal(BCA_RUNS, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     b, a, _ = _both(baseline, candidate, rng)
     # Both may be without spread at once, then 0 / 0 is no number; a zero alone gives an infinite logarithm.
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratios = np.log(a.sds) - np.log(b.sds)
         influences = [influence(np.log(a.sds_without())), influence(-np.log(b.sds_without()))]
     ends = bca_ends(math.log(a.sd / b.sd), log_ratios, influences, confidence)
-    if isinstance(ends, Unavailable):
-        return ends
-    unit = a.scale / b.scale
-    return Interval(unit * math.exp(ends[0]), unit * math.exp(ends[1]), confidence, BCA)
+    return _ratio_interval(ends, a.scale / b.scale, confidence)
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True)
@@ -194,6 +199,34 @@ def glass_delta_bootstrap(
         without_b = (gap - of_b * b.means_without()) / (of_b * b.sds_without())
     ends = bca_ends(gap / (of_b * b.sd), deltas, [influence(without_a), influence(without_b)], confidence)
     return _interval(ends, confidence, BCA, 0.0, 1.0)
+
+
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, is_paired=True)
+def paired_sd_ratio_bootstrap(
+    baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
+) -> Interval | Unavailable:
+    """BCa bootstrap interval of the SD ratio, candidate over baseline, of two scores of the same runs in one order.
+
+    Runs are drawn with both of their scores: the F interval is for two sets of runs. Bias and acceleration are those of
+    the log ratio.
+    Source: Efron (1987); acceleration from the jackknife over runs.
+    """
+    if len(baseline) != len(candidate):
+        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+    if reason := refusal(BCA_RUNS, baseline) or refusal(BCA_RUNS, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    if len(baseline) > MOST_RUNS:
+        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+    draws = _resamples(rng).draws(len(baseline))
+    # In an order of their own, for the order of runs must not change what is drawn.
+    order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))
+    (b, scale_b), (a, scale_a) = (_units(np.asarray(values, dtype=float)[order]) for values in (baseline, candidate))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(_sds(a, draws)) - np.log(_sds(b, draws))
+        without = np.log(_sds_without(a)) - np.log(_sds_without(b))
+    estimate = math.log(moments(a.tolist()).sd / moments(b.tolist()).sd)
+    ends = bca_ends(estimate, logs, [influence(without)], confidence)
+    return _ratio_interval(ends, scale_a / scale_b, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +287,12 @@ def _interval(
     return Interval(centre + scale * ends[0], centre + scale * ends[1], confidence, method)
 
 
-def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
-    if reason := refusal(minimum, *samples):
-        return reason
-    if max(map(len, samples)) > MOST_RUNS:
-        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
-    return None
+def _ratio_interval(
+    log_ends: tuple[float, float] | Unavailable, unit: float, confidence: float
+) -> Interval | Unavailable:
+    if isinstance(log_ends, Unavailable):
+        return log_ends
+    return Interval(unit * math.exp(log_ends[0]), unit * math.exp(log_ends[1]), confidence, BCA)
 
 
 def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
@@ -271,3 +304,80 @@ def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
 
 def _resamples(rng: Source) -> Resamples:
     return rng if isinstance(rng, Resamples) else Resamples(rng)
+
+
+def _units(values: Column) -> tuple[Column, float]:
+    """Deviations from the mean in units of the largest, and that one."""
+    deviations = values - moments(values.tolist()).mean
+    scale = float(np.abs(deviations).max())
+    return deviations / scale, scale
+
+
+def _sds(units: Column, draws: Draws) -> Column:
+    n = len(units)
+    means = np.einsum("ij,j->i", draws.counts, units) / n
+    variances = np.einsum("ij,j->i", draws.counts, units**2) / n - means**2
+    close = np.flatnonzero(variances < 1e-6)  # the difference has no digits left
+    variances[close] = (draws.counts[close] * (units - means[close, None]) ** 2).sum(axis=1) / n
+    sds: Column = np.sqrt(np.where(variances > NO_SPREAD, variances, 0.0) * n / (n - 1))
+    return sds
+
+
+def _sds_without(units: Column) -> Column:
+    return np.array([np.std(np.delete(units, run), ddof=1) for run in range(len(units))])
+
+
+def bca_ends(
+    estimate: float, resampled: Column, influences: Sequence[Column], confidence: float
+) -> tuple[float, float] | Unavailable:
+    """Ends of the bias-corrected and accelerated interval.
+
+    Args:
+        resampled: the estimate in each resample; infinite ones stand at the ends of their distribution.
+        influences: `influence` of each run of each sample.
+
+    Source: Efron (1987); several samples as in `scipy.stats.bootstrap`.
+    """
+    if np.isnan(resampled).any():
+        return Unavailable("resamples without spread in both")
+    tolerance = 1e-12 * max(1.0, abs(estimate))
+    below = np.count_nonzero(resampled < estimate - tolerance)
+    at_most = np.count_nonzero(resampled <= estimate + tolerance)
+    bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
+    largest = float(np.abs(np.concatenate(influences)).max())
+    if not (math.isfinite(bias) and 0 < largest < math.inf):
+        return Unavailable("the spread hangs on a single run")
+    cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
+        sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
+    )
+    acceleration = cubes / squares**1.5 / 6
+    tails = []
+    for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
+        z = bias + float(special.ndtri(tail))
+        if acceleration * z >= 1:
+            return Unavailable("the spread hangs on a single run")
+        tails.append(float(special.ndtr(bias + z / (1 - acceleration * z))))
+    return _quantiles(resampled, tails)
+
+
+def percentile_ends(resampled: Column, confidence: float) -> tuple[float, float] | Unavailable:
+    """Ends of the percentile interval.
+
+    Source: Efron (1979).
+    """
+    return _quantiles(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+
+
+def _quantiles(resampled: Column, tails: Sequence[float]) -> tuple[float, float] | Unavailable:
+    with np.errstate(invalid="ignore"):  # between a number and infinity
+        low, high = (float(end) for end in np.quantile(resampled, tails))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return Unavailable("too many resamples without spread")
+    return (low, high) if low < high else Unavailable("resamples all alike")
+
+
+def influence(without: Column) -> Column:
+    """Jackknife: by how much each run moves the estimate, from the estimates without it."""
+    with np.errstate(invalid="ignore"):  # an infinite estimate is refused where the jackknife is used
+        by_run: Column = (len(without) - 1) * (without.mean() - without)
+    return by_run

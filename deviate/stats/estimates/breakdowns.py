@@ -61,7 +61,7 @@ def _part(description: Description, part: str, whole: Description | None) -> Bre
     return BreakdownPart(
         metric=description.metric.name,
         part=part,
-        scores=tuple(score.value for score in description.scores),
+        scores=tuple(description.values),
         mean=description.mean,
         sd=description.sd,
         sd_interval=description.sd_interval,
@@ -74,7 +74,7 @@ def _ratio(description: Description, whole: Description | None) -> Estimate:
     """Over the SD of the whole, from unrounded SDs. Without interval: part and whole share their examples."""
     if whole is None:
         return NO_WHOLE
-    return sd_ratio([score.value for score in whole.scores], [score.value for score in description.scores])
+    return sd_ratio(whole.values, description.values)
 
 
 def _width(part: BreakdownPart) -> tuple[bool, float]:

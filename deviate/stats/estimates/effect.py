@@ -6,7 +6,14 @@ from scipy import special, stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.estimates.sample import (
+    Values,
+    moments,
+    refusal,
+    spread_refusal,
+    without_ratio,
+    without_spread,
+)
 from deviate.stats.estimates.summary import hedges_correction, t_quantile, welch_df
 from deviate.stats.registry import statistic
 
@@ -26,72 +33,60 @@ __all__ = [
 ]
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def cohens_d(baseline: Values, candidate: Values) -> Estimate:
     """Difference of means in units of the pooled SD, weighted by degrees of freedom.
 
     Source: Hedges (1981), before the correction for small samples.
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.cohens_d(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def cohens_d_unweighted(baseline: Values, candidate: Values) -> Estimate:
     """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it.
 
     Source: Pham et al. (2021).
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.cohens_d_unweighted(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores", refuse=without_spread)
 def hedges_g(baseline: Values, candidate: Values) -> Estimate:
     """Cohen's d times the small-sample correction J.
 
     Source: Hedges (1981).
     """
-    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.hedges_g(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores", refuse=without_spread)
 def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of g: the noncentralities under which the observed t is at either tail, in units of g.
 
     Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
     """
-    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.hedges_g_interval(moments(baseline), moments(candidate), confidence=confidence)
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)
 def glass_delta(baseline: Values, candidate: Values) -> Estimate:
     """Difference of means in units of the SD of the baseline: for spreads that differ much.
 
     Source: Glass (1976).
     """
-    if reason := refusal(5, baseline, candidate):
-        return reason
     if no_spread := spread_refusal(baseline):
         return Unavailable(f"baseline: {no_spread.reason}")
     b = moments(baseline)
     return (moments(candidate).mean - b.mean) / b.sd
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)
 def superiority(baseline: Values, candidate: Values) -> Estimate:
     """P(candidate > baseline) + P(equal) / 2 for a run of each.
 
     Source: Vargha & Delaney (2000), A12 = U / (n_A n_B).
     """
-    if reason := refusal(5, baseline, candidate):
-        return reason
     n_a, n_b = len(candidate), len(baseline)
     rank_sum = float(stats.rankdata([*candidate, *baseline])[:n_a].sum())
     return (rank_sum - n_a * (n_a + 1) / 2) / (n_a * n_b)
@@ -152,23 +147,19 @@ def cliffs_delta_interval(baseline: Values, candidate: Values, *, confidence: fl
     return Interval(2 * interval.low - 1, 2 * interval.high - 1, confidence, interval.method)
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
 def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
     """SD of the candidate over SD of the baseline.
 
     Source: the quantity of the F test of two variances.
     """
-    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     return summary.sd_ratio(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
 def sd_ratio_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the SD ratio for normal scores.
 
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
     """
-    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     return summary.sd_ratio_interval(moments(baseline), moments(candidate), confidence=confidence)

@@ -7,7 +7,7 @@ from deviate.stats.estimates.sampling import is_accuracy, whole_of
 from deviate.stats.registry import statistic
 
 
-@statistic(n_samples=1, minimum=3, shift="neither", scale="ignores")
+@statistic(n_samples=1, minimum=3, shift="neither", scale="ignores", refuse=refusal)
 def coefficient_of_variation(values: Values) -> Estimate:
     """Standard deviation over |mean|, where the mean is a scale to measure by.
 
@@ -16,8 +16,6 @@ def coefficient_of_variation(values: Values) -> Estimate:
     measure from.
     Source: the usual quotient, with the SD of ddof 1.
     """
-    if reason := refusal(3, values):
-        return reason
     sample = moments(values)
     if not min(values) > 0:
         return Unavailable("not defined for this metric: scores at or below 0")

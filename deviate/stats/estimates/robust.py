@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Estimate, Unavailable
-from deviate.stats.estimates.sample import Values, moments, refusal, resolution, spread_refusal
+from deviate.stats.estimates.sample import Values, moments, refusal, resolution, without_spread
 from deviate.stats.registry import statistic
 
 SHAPE_RUNS = 5
@@ -36,51 +36,43 @@ def quartiles(values: Values) -> tuple[float, float] | Unavailable:
     return _quantile(ordered, 0.25), _quantile(ordered, 0.75)
 
 
-@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows")
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def interquartile_range(values: Values) -> Estimate:
     """Third less first quartile.
 
     Source: Hyndman & Fan (1996), definition 7.
     """
-    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
-        return reason
     ordered = sorted(float(value) for value in values)
     return _quantile(ordered, 0.75) - _quantile(ordered, 0.25)
 
 
-@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows")
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def median_deviation(values: Values) -> Estimate:
     """Median absolute deviation from the median, scaled to the SD of normal scores; 0 where most scores are equal.
 
     Source: Hampel (1974).
     """
-    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
-        return reason
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     return NORMAL_MAD * _middle(np.sort(np.abs(ordered - _middle(ordered))))
 
 
-@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores")
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores", refuse=without_spread)
 def skewness(values: Values) -> Estimate:
     """Fisher-Pearson skewness, bias-corrected: 0 for symmetrical scores, positive with a long tail upwards.
 
     Source: Joanes & Gill (1998), G1.
     """
-    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
-        return reason
     n, units = len(values), _units(values)
     second, third = (math.fsum(units**power) / n for power in (2, 3))
     return math.sqrt(n * (n - 1)) / (n - 2) * third / math.sqrt(second) ** 3
 
 
-@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores")
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores", refuse=without_spread)
 def excess_kurtosis(values: Values) -> Estimate:
     """Excess kurtosis, bias-corrected: 0 for normal scores, positive with heavy tails.
 
     Source: Joanes & Gill (1998), G2.
     """
-    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
-        return reason
     n, units = len(values), _units(values)
     second, fourth = (math.fsum(units**power) / n for power in (2, 4))
     return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3) + 6)

@@ -87,6 +87,16 @@ def spread_refusal(*samples: Values) -> Unavailable | None:
     return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
 
 
+def without_spread(minimum: int, *samples: Values) -> Unavailable | None:
+    """Why these samples are too small, not finite or without spread in any of them; None when they can answer."""
+    return refusal(minimum, *samples) or spread_refusal(*samples)
+
+
+def without_ratio(minimum: int, baseline: Values, candidate: Values) -> Unavailable | None:
+    """The same where both samples need spread."""
+    return refusal(minimum, baseline, candidate) or ratio_refusal(baseline, candidate)
+
+
 def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
     """Why the spreads of two samples have no ratio; None when both have spread."""
     if both := spread_refusal(baseline, candidate):

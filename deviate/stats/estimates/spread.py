@@ -8,11 +8,18 @@ import numpy as np
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
 from deviate.model.minimum import SPREAD_RUNS
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
+from deviate.stats.estimates.sample import (
+    Summary,
+    Values,
+    moments,
+    pooled_sd,
+    resolution,
+    without_ratio,
+)
 from deviate.stats.registry import statistic
 
 
-@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores", refuse=without_ratio)
 def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Test of equal spread: analysis of variance of the distances from the medians.
 
@@ -22,7 +29,7 @@ def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
     return _distances_test("Brown-Forsythe", baseline, candidate, "median")
 
 
-@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores", refuse=without_ratio)
 def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
     """The same with distances from the means, as older reports have it; it rejects too often with few runs.
 
@@ -31,22 +38,18 @@ def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
     return _distances_test("Levene", baseline, candidate, "mean")
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
 def f_test(baseline: Values, candidate: Values) -> Test | Unavailable:
     """F test of equal variances, for comparison with published tables: it holds for normal scores only.
 
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom, as R's `var.test`.
     """
-    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     return summary.f_test(moments(baseline), moments(candidate))
 
 
 def _distances_test(
     name: str, baseline: Values, candidate: Values, center: Literal["mean", "median"]
 ) -> Test | Unavailable:
-    if reason := refusal(10, baseline, candidate) or ratio_refusal(baseline, candidate):
-        return reason
     # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
     scale = pooled_sd(moments(baseline), moments(candidate))
     before, after = (_distances(values, scale, center) for values in (baseline, candidate))

@@ -25,18 +25,28 @@ Strata = Sequence[np.ndarray]
 """Scores of one experiment, an array of runs per task."""
 
 
-@statistic(n_samples=None, minimum=1, shift="follows", scale="follows")
+def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
+    """Why tasks cannot be aggregated; None when they can."""
+    if not tasks:
+        return Unavailable("no task")
+    fewest = min(len(values) for values in tasks)
+    if fewest < minimum:
+        return Unavailable(f"needs {count(minimum, 'run')} of each task, one has {fewest}")
+    if not all(abs(value) <= LARGEST for values in tasks for value in values):
+        return Unavailable("NaN or infinite value among the scores")
+    return None
+
+
+@statistic(n_samples=None, minimum=1, shift="follows", scale="follows", refuse=strata_refusal)
 def interquartile_mean(*tasks: Values) -> Estimate:
     """Mean of the middle half of all scores of all tasks; where tasks differ in runs, those with more weigh more.
 
     Source: Agarwal et al. (2021), section 4.3; `scipy.stats.trim_mean(scores, 0.25)`.
     """
-    if reason := strata_refusal(1, *tasks):
-        return reason
     return float(_middle_mean(np.concatenate(_strata(tasks))[None])[0])
 
 
-@statistic(n_samples=None, minimum=VERDICT_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=None, minimum=VERDICT_RUNS, shift="follows", scale="follows", draws=True, refuse=strata_refusal)
 def interquartile_mean_interval(
     *tasks: Values, rng: np.random.Generator, confidence: float = 0.95, n_resamples: int = N_RESAMPLES
 ) -> Interval | Unavailable:
@@ -44,8 +54,6 @@ def interquartile_mean_interval(
 
     Source: Agarwal et al. (2021), section 4.1, with the levels of Hesterberg (2015).
     """
-    if reason := strata_refusal(VERDICT_RUNS, *tasks):
-        return reason
     strata = [np.sort(values) for values in _strata(tasks)]
     drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in draw_resamples(strata, rng, n_resamples)]
     estimate = float(_middle_mean(np.concatenate(strata)[None])[0])
@@ -153,18 +161,6 @@ def draw_resamples(strata: Strata, rng: np.random.Generator, n_resamples: int) -
     for begin in range(0, n_resamples, size):
         rows = min(size, n_resamples - begin)
         yield [stratum[rng.integers(len(stratum), size=(rows, len(stratum)))] for stratum in strata]
-
-
-def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
-    """Why tasks cannot be aggregated; None when they can."""
-    if not tasks:
-        return Unavailable("no task")
-    fewest = min(len(values) for values in tasks)
-    if fewest < minimum:
-        return Unavailable(f"needs {count(minimum, 'run')} of each task, one has {fewest}")
-    if not all(abs(value) <= LARGEST for values in tasks for value in values):
-        return Unavailable("NaN or infinite value among the scores")
-    return None
 
 
 def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:

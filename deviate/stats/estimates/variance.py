@@ -6,8 +6,17 @@ from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.estimates.effect import sd_ratio_interval
-from deviate.stats.estimates.sample import LARGEST, Values, moments, refusal, spread_refusal
+from deviate.stats.estimates.sample import LARGEST, Values, moments, refusal, spread_refusal, without_spread
 from deviate.stats.registry import statistic
+
+
+def _excess_refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    for values in samples:
+        if reason := refusal(minimum, values):
+            return reason
+    if all(spread_refusal(values) for values in samples):
+        return Unavailable("no spread in any of the three")
+    return None
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
@@ -34,19 +43,17 @@ def variance_share_interval(whole: Values, part: Values, *, confidence: float = 
     return high if isinstance(high, Unavailable) else Interval(low, high, confidence, interval.method)
 
 
-@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares")
+@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares", refuse=_excess_refusal)
 def variance_excess(both: Values, algo: Values, impl: Values) -> Estimate:
     """s_both^2 - s_algo^2 - s_impl^2, with its sign, in squared units of the scores.
 
     0 if independent sources add up; variances of training need not: sources interact, and saturate.
     """
-    if reason := _excess_refusal(both, algo, impl):
-        return reason
     whole, one, other = (moments(values).sd ** 2 for values in (both, algo, impl))
     return whole - one - other
 
 
-@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares")
+@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares", refuse=_excess_refusal)
 def variance_excess_interval(
     both: Values, algo: Values, impl: Values, *, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -58,8 +65,6 @@ def variance_excess_interval(
     Satterthwaite's approximation knows no negative differences. A variant without spread brings no uncertainty.
     Source: Ting, Burdick, Graybill, Jeyaratnam & Lu (1990) for combinations of either sign; Zou & Donner (2008).
     """
-    if reason := _excess_refusal(both, algo, impl):
-        return reason
     whole, one, other = (_variance_distances(values, confidence) for values in (both, algo, impl))
     excess = variance_excess(both, algo, impl)
     if isinstance(excess, Unavailable):
@@ -69,16 +74,14 @@ def variance_excess_interval(
     return Interval(low, high, confidence, "variance recovery from chi-square")
 
 
-@statistic(n_samples=2, minimum=1, shift="neither", scale="ignores")
+@statistic(n_samples=2, minimum=1, shift="neither", scale="ignores", refuse=refusal)
 def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
     """Ratio of two means of positive quantities, such as times."""
-    if reason := refusal(1, denominator, numerator):
-        return reason
     below = moments(denominator).mean
     return moments(numerator).mean / below if below > 0 else Unavailable("no positive mean to divide by")
 
 
-@statistic(n_samples=2, minimum=2, shift="neither", scale="ignores")
+@statistic(n_samples=2, minimum=2, shift="neither", scale="ignores", refuse=without_spread)
 def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the ratio of two means of independent samples with variances of their own.
 
@@ -86,8 +89,6 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
     at the estimated ratio.
     Source: Fieller (1954); Welch (1947) for the degrees of freedom.
     """
-    if reason := refusal(2, denominator, numerator) or spread_refusal(denominator, numerator):
-        return reason
     ratio = mean_ratio(denominator, numerator)
     if isinstance(ratio, Unavailable):
         return ratio
@@ -105,15 +106,6 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
     if half_width >= ratio:  # no ratio of times is negative
         return Unavailable("the times vary too much for an interval of their ratio")
     return Interval((ratio - half_width) / (1 - g), (ratio + half_width) / (1 - g), confidence, "Fieller")
-
-
-def _excess_refusal(both: Values, algo: Values, impl: Values) -> Unavailable | None:
-    for values in (both, algo, impl):
-        if reason := refusal(2, values):
-            return reason
-    if all(spread_refusal(values) for values in (both, algo, impl)):
-        return Unavailable("no spread in any of the three")
-    return None
 
 
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:

@@ -1,7 +1,6 @@
 """Families of comparisons: adjusted p-values by Holm's method, and which comparisons belong together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Comparison, Estimate, Unavailable
@@ -12,28 +11,23 @@ Family = Literal["primary", "quality", "outside"]
 """`outside`: time and other metrics, a family of their own, so that they cost the quality metrics nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Adjusted:
-    """Comparisons per candidate after correction, and the sentence that names the families."""
-
-    pairs: tuple[tuple[Comparison, ...], ...]
-    label: str
-
-
-def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_looks: bool = False) -> Adjusted:
+def adjust(
+    pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_looks: bool = False
+) -> tuple[tuple[tuple[Comparison, ...], ...], str]:
     """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
 
     Where the Monte-Carlo error of a p leaves open whether it is below alpha once adjusted, it is computed anew from
     more arrangements.
+
+    Returns:
+        The comparisons of each candidate after correction, and the sentence that names the families.
     """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
     settled = {name: iter(_settle(family, confidence, has_looks=has_looks)) for name, family in members.items()}
-    return Adjusted(
-        tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
-    )
+    return tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
 def _settle(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:

@@ -9,17 +9,16 @@ from scipy import stats
 
 from deviate.model import (
     Contrast,
-    Description,
     Estimate,
     ExperimentFindings,
     Interval,
     ManyTable,
     SelectedMetric,
-    Test,
     Unavailable,
 )
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.estimates.sample import LARGEST, Values, count, moments
+from deviate.stats.interim_analysis import change_results
 from deviate.stats.multiple.dunnett import dunnett, dunnett_intervals
 from deviate.stats.multiple.family import holm
 from deviate.stats.multiple.pairs import match_metrics
@@ -57,7 +56,7 @@ def compare_many(
             continue
         generator = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
         table = contrast_all(
-            [_values(side) for _, side in sides],
+            [side.values for _, side in sides],
             [name for name, _ in sides],
             metric=first.metric,
             confidence=confidence,
@@ -176,28 +175,18 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
 def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
     absent = Unavailable(reason)
 
-    def of_test(result: Test | Unavailable) -> Test | Unavailable:
-        return result if isinstance(result, Unavailable) else absent
+    def mark_interval(interval: Interval) -> Interval:
+        return replace(interval, note=mark)
 
     def of_contrast(contrast: Contrast) -> Contrast:
-        interval = (
-            contrast.interval if isinstance(contrast.interval, Unavailable) else replace(contrast.interval, note=mark)
-        )
         p_value = contrast.p_adjusted if isinstance(contrast.p_adjusted, Unavailable) else absent
-        return replace(contrast, interval=interval, p_adjusted=p_value)
+        return replace(change_results(contrast, lambda _: absent, mark_interval), p_adjusted=p_value)
 
     return replace(
-        table,
-        anova=of_test(table.anova),
-        welch_anova=of_test(table.welch_anova),
-        kruskal_wallis=of_test(table.kruskal_wallis),
+        change_results(table, lambda _: absent, mark_interval),
         dunnett=table.dunnett if isinstance(table.dunnett, Unavailable) else tuple(map(of_contrast, table.dunnett)),
         pairs=tuple(map(of_contrast, table.pairs)),
     )
-
-
-def _values(description: Description) -> list[float]:
-    return [score.value for score in description.scores]
 
 
 def _difference(one: Values, other: Values) -> Estimate:

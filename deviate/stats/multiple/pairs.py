@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from deviate.model import (
+    NOT_ASKED,
     Comparison,
     CompletionComparison,
     Description,
@@ -19,8 +20,9 @@ from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.contention import contention
 from deviate.stats.interim_analysis import standing
 from deviate.stats.multiple.family import adjust
-from deviate.stats.tests.failures import compare_completion
-from deviate.stats.tests.outcomes import with_outcomes
+from deviate.stats.tests.attainment import compare_attainment
+from deviate.stats.tests.curves import compare_curves
+from deviate.stats.tests.failures import compare_completion, worst_rank
 from deviate.stats.tests.paired import differing_rules
 
 
@@ -54,7 +56,7 @@ def compare_all(
     compared = [
         [
             at.apply(
-                with_outcomes(
+                _with_outcomes(
                     compare_descriptions(
                         before,
                         after,
@@ -75,9 +77,9 @@ def compare_all(
         for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
-    adjusted = adjust(compared, confidence=confidence, has_looks=has_looks)
+    corrected, family = adjust(compared, confidence=confidence, has_looks=has_looks)
     pairs = []
-    for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
+    for candidate, settled, at in zip(described[1:], corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
         looked = headline.note if (headline := _headline(settled)) is not None else ""
         comparisons = tuple(
@@ -93,12 +95,46 @@ def compare_all(
                 headline=_headline(comparisons),
                 unmatched_baseline=_others(baseline, ours),
                 unmatched_candidate=_others(candidate, theirs),
-                family=adjusted.label,
+                family=family,
                 looks=at.sentence,
                 completion=at.on_completion(_completions(baseline, candidate)),
             )
         )
     return tuple(pairs)
+
+
+def _with_outcomes(
+    comparison: Comparison,
+    baseline: Experiment,
+    candidate: Experiment,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> Comparison:
+    """The comparison with failed runs ranked worst, the metric against steps, and the time to its target.
+
+    Args:
+        rng: gives one number, with which the generator of each of them begins, as in `compare_descriptions`.
+    """
+    before, after = comparison.baseline, comparison.candidate
+    seed = int(rng.integers(2**63))
+    has_target = comparison.metric.target is not None
+    return replace(
+        comparison,
+        # It takes part in verdicts, which do not depend on the analysis seed.
+        worst_rank=worst_rank(before, after, rng=np.random.default_rng(0)),
+        curve=compare_curves(
+            baseline,
+            candidate,
+            comparison.metric,
+            comparison.candidate_metric,
+            rng=np.random.default_rng(seed),
+            confidence=confidence,
+        ),
+        attainment=compare_attainment(before.attainment, after.attainment, rng=np.random.default_rng(seed))
+        if has_target
+        else NOT_ASKED,
+    )
 
 
 def _completions(baseline: ExperimentFindings, candidate: ExperimentFindings) -> CompletionComparison | Unavailable:

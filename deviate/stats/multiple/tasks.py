@@ -19,6 +19,7 @@ from deviate.model import (
 )
 from deviate.stats.estimates import stratified
 from deviate.stats.estimates.sample import LARGEST, count, moments
+from deviate.stats.interim_analysis import change_results
 from deviate.stats.multiple.many import withheld
 from deviate.stats.multiple.pairs import match_metrics
 from deviate.stats.multiple.ranks import cliques, critical_difference, friedman, mean_ranks, nemenyi
@@ -139,7 +140,7 @@ def _gather(
         direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
             notes.append(f"direction of {task} unknown: higher is taken for better")
-        scores = tuple(np.array([score.value for score in side.scores]) for side in sides if side is not None)
+        scores = tuple(np.array(side.values) for side in sides if side is not None)
         gathered.append(_Task(task, metrics[0].unit, direction == "min", scores))
     return gathered, notes
 
@@ -250,26 +251,17 @@ def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) ->
 
 
 def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
-    def mark_interval(interval: Interval | Unavailable) -> Interval | Unavailable:
-        return interval if isinstance(interval, Unavailable) else replace(interval, note=mark)
+    def mark_interval(interval: Interval) -> Interval:
+        return replace(interval, note=mark)
 
+    absent = Unavailable(reason)
     return replace(
         findings,
-        friedman=Unavailable(reason),
-        critical_difference=Unavailable(reason),
+        friedman=absent,
+        critical_difference=absent,
         cliques=(),
         posthoc=(),
-        aggregated=tuple(
-            replace(
-                aggregate,
-                mean_interval=mark_interval(aggregate.mean_interval),
-                median_interval=mark_interval(aggregate.median_interval),
-                iqm_interval=mark_interval(aggregate.iqm_interval),
-                gap_interval=mark_interval(aggregate.gap_interval),
-                improvement_interval=mark_interval(aggregate.improvement_interval),
-            )
-            for aggregate in findings.aggregated
-        ),
+        aggregated=tuple(change_results(one, lambda _: absent, mark_interval) for one in findings.aggregated),
     )
 
 

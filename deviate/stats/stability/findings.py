@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate.model import Captured, Experiment, StabilityFindings
+from deviate.model import Captured, Experiment, SetStability, StabilityDifference, StabilityFindings, WeightStability
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.stability.convergence import convergence
-from deviate.stats.stability.differences import differences
+from deviate.stats.stability.jackknife import difference_over_pairs
 from deviate.stats.stability.sets import base_of, set_stability
 from deviate.stats.stability.weak import weak_models
 from deviate.stats.stability.weights import distances_by_step, weight_distances
@@ -62,5 +62,36 @@ def stability(
         convergence=tuple(time for time in times if time is not None),
         weak=() if weak is None else weak_models(experiments, *weak),
         reasons=tuple(item.reasons for item in captured),
-        differences=differences(sets, weights, confidence),
+        differences=_differences(sets, weights, confidence),
     )
+
+
+def _differences(
+    sets: Sequence[SetStability], weights: Sequence[WeightStability], confidence: float
+) -> tuple[StabilityDifference, ...]:
+    """Churn on sets that the first experiment has too, of as many examples, and distances of weights."""
+    measured = []
+    for captured_set in sets:
+        base = next((one for one in sets if one.experiment == 0 and one.name == captured_set.name), None)
+        if (
+            captured_set.experiment
+            and base
+            and captured_set.disagreement
+            and base.n_examples == captured_set.n_examples
+        ):
+            matrices = np.array(base.disagreement), np.array(captured_set.disagreement)
+            difference = difference_over_pairs("churn", *matrices, confidence)
+            measured.append(StabilityDifference(captured_set.experiment, captured_set.name, difference))
+    for one in weights:
+        if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one):
+            matrices = np.array(weights[0].distances), np.array(one.distances)
+            difference = difference_over_pairs("weight-distance", *matrices, confidence)
+            measured.append(StabilityDifference(one.experiment, "", difference))
+    return tuple(sorted(measured, key=lambda difference: difference.experiment))
+
+
+def _alike(one: WeightStability, other: WeightStability) -> bool:
+    """Whether both models have the same layers: distances of others are none of the same thing."""
+    return [(layer.name, layer.n_weights) for layer in one.layers] == [
+        (layer.name, layer.n_weights) for layer in other.layers
+    ]

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, GroupMeasure, GroupStability, Interval, Unavailable
-from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.paired_ratio import paired_sd_ratio_bootstrap
+from deviate.stats.estimates.bootstrap import Resamples, paired_sd_ratio_bootstrap
 from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.stability.classified import Classified
 from deviate.stats.stability.figures import mean_of, ratio_of, sd_of

@@ -7,7 +7,7 @@ import numpy as np
 
 from deviate.model import Interval, Test, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS
-from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal
+from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal, without_spread
 from deviate.stats.registry import statistic
 from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, Vector, ask, is_exact, limits, smallest_p
 
@@ -155,14 +155,12 @@ def sign_flip_test(baseline: Values, candidate: Values, *, confidence: float = 0
     return both if isinstance(both, Unavailable) else both.permutation
 
 
-@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows")
+@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the difference of means, candidate minus baseline: all values that not both tests reject.
 
     Source: Welch (1947); Chung & Romano (2013), inverted.
     """
-    if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return interval_of_both(baseline, candidate, confidence=confidence)
 
 

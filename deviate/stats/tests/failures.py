@@ -100,7 +100,7 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
         return Unavailable("no run failed")
     if direction is None:
         return Unavailable("which end is worst is not known: the metric has no direction")
-    scores = [[score.value for score in side.scores] for side in (baseline, candidate)]
+    scores = [side.values for side in (baseline, candidate)]
     if not sum(map(len, scores)):
         return Unavailable("every run failed")
     ranks = stats.rankdata([*scores[0], *scores[1]])

@@ -23,14 +23,28 @@ RUNS_FOR_CHI_SQUARE = 10
 5 runs, 2 % with many ties (simulated); ranks are permuted then."""
 
 
-@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores")
+def many_refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    """Why these samples cannot answer a question that needs `minimum` runs in each; None when they can."""
+    if len(samples) < 2:
+        return Unavailable(f"needs 2 experiments, has {len(samples)}")
+    sizes = [len(values) for values in samples]
+    if min(sizes) < minimum:
+        return Unavailable(f"needs {count(minimum, 'run')} in each, one has {min(sizes)}")
+    if not all(abs(value) <= LARGEST for values in samples for value in values):
+        return Unavailable("NaN or infinite value among the scores")
+    return None
+
+
+def _without_spread(minimum: int, *samples: Values) -> Unavailable | None:
+    return many_refusal(minimum, *samples) or spread_refusal(*samples)
+
+
+@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=_without_spread)
 def anova(*samples: Values) -> Test | Unavailable:
     """One-way analysis of variance; equal variances are assumed.
 
     Source: Fisher (1925).
     """
-    if reason := many_refusal(2, *samples) or spread_refusal(*samples):
-        return reason
     n, means, variances = _scale_sides([moments(values) for values in samples])
     grand = float(n @ means / n.sum())
     between, within = len(n) - 1, float(n.sum()) - len(n)
@@ -38,14 +52,12 @@ def anova(*samples: Values) -> Test | Unavailable:
     return _f_test("ANOVA F", f, between, within, "equal variances assumed")
 
 
-@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores")
+@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=_without_spread)
 def welch_anova(*samples: Values) -> Test | Unavailable:
     """Welch's analysis of variance, for unequal variances; each experiment needs spread of its own.
 
     Source: Welch (1951).
     """
-    if reason := many_refusal(2, *samples) or spread_refusal(*samples):
-        return reason
     finest = resolution([value for values in samples for value in values])
     flat = sum(max(values) - min(values) < finest for values in samples)
     if flat:
@@ -58,15 +70,13 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     return _f_test("Welch F", f, k - 1, 1 / (3 * error))
 
 
-@statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True)
+@statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=many_refusal)
 def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     """Kruskal-Wallis test of stochastic equality, corrected for ties.
 
     By chi-square from 10 runs in each on; with fewer, ranks are permuted among all runs.
     Source: Kruskal & Wallis (1952).
     """
-    if reason := many_refusal(4, *samples):
-        return reason
     pooled = np.concatenate([np.asarray(values, dtype=float) for values in samples])
     if is_constant(list(pooled)):
         return Unavailable.because(Reason.IDENTICAL)
@@ -84,18 +94,6 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
         p_value = (1 + int(np.sum(_between_ranks(resampled, sizes) >= h * (1 - 1e-9)))) / (N_RESAMPLES + 1)
         notes = [f"permutation, {N_RESAMPLES} resamples", *notes]
     return Test("Kruskal-Wallis H", h, never_zero(p_value), len(samples) - 1, ", ".join(notes))
-
-
-def many_refusal(minimum: int, *samples: Values) -> Unavailable | None:
-    """Why these samples cannot answer a question that needs `minimum` runs in each; None when they can."""
-    if len(samples) < 2:
-        return Unavailable(f"needs 2 experiments, has {len(samples)}")
-    sizes = [len(values) for values in samples]
-    if min(sizes) < minimum:
-        return Unavailable(f"needs {count(minimum, 'run')} in each, one has {min(sizes)}")
-    if not all(abs(value) <= LARGEST for values in samples for value in values):
-        return Unavailable("NaN or infinite value among the scores")
-    return None
 
 
 def _scale_sides(sides: list[Summary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

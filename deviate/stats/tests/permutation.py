@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -45,7 +45,7 @@ def arrangements(n_candidate: int, n_baseline: int, *, rng: np.random.Generator)
     """
     seed = int(rng.integers(2**63))
     if math.comb(n_candidate + n_baseline, n_candidate) <= N_RESAMPLES:
-        return _every_arrangement(n_candidate, n_baseline), True
+        return combinations(n_candidate + n_baseline, n_candidate), True
     return _arrangements(n_candidate, n_baseline, seed), False
 
 
@@ -82,20 +82,34 @@ def _two_sided(sums: Vector, observed: float, rounding: float, *, is_exact: bool
 
 
 @lru_cache(maxsize=8)
-def _every_arrangement(n_candidate: int, n_baseline: int) -> Matrix:
-    chosen = np.array(list(itertools.combinations(range(n_candidate + n_baseline), n_candidate)))
-    rows = np.zeros((len(chosen), n_candidate + n_baseline), dtype=np.bool_)
-    np.put_along_axis(rows, chosen, values=True, axis=1)
+def combinations(n: int, k: int) -> Matrix:
+    """All ways to choose k of n, a row each: chosen places one after the other, the last one in steps of 1."""
+    places = np.arange(n - k + 1, dtype=np.int16)[:, None]
+    for size in range(1, k):
+        last = places[:, -1].astype(np.int64)
+        n_next = n - k + size - last
+        which = np.repeat(np.arange(len(places)), n_next)
+        following = last[which] + 1 + np.arange(len(which)) - np.repeat(np.cumsum(n_next) - n_next, n_next)
+        places = np.concatenate([places[which], following[:, None].astype(np.int16)], axis=1)
+    rows = np.zeros((len(places), n), dtype=np.bool_)
+    np.put_along_axis(rows, places.astype(np.int64), values=True, axis=1)
     return rows
 
 
 @lru_cache(maxsize=4)
 def _arrangements(n_candidate: int, n_baseline: int, seed: int) -> Matrix:
-    """Random rows with as many True as the candidate has runs. They cost most of such a test, so they are kept."""
+    """They cost most of such a test, so they are kept."""
     draws = np.random.default_rng(seed)
-    rows = np.zeros((N_RESAMPLES, n_candidate + n_baseline), dtype=np.bool_)
+    return deal_runs(N_RESAMPLES, n_candidate, n_baseline, draws.random)
+
+
+def deal_runs(
+    n_rows: int, n_candidate: int, n_baseline: int, draw: Callable[[tuple[int, ...]], NDArray[np.floating]]
+) -> Matrix:
+    """Random rows with as many True as the candidate has runs, by the order of numbers that are drawn."""
+    rows = np.zeros((n_rows, n_candidate + n_baseline), dtype=np.bool_)
     for part in parts(rows):
-        order = np.argpartition(draws.random(part.shape), n_candidate - 1, axis=1)
+        order = np.argpartition(draw(part.shape), n_candidate - 1, axis=1)
         np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
     return rows
 

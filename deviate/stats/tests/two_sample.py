@@ -9,7 +9,7 @@ from scipy import stats
 
 from deviate.model import Interval, Reason, Test, Unavailable
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, spread_refusal
+from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, without_spread
 from deviate.stats.registry import statistic
 from deviate.stats.tests.permutation import NORMAL, exchange_p, how
 
@@ -18,41 +18,35 @@ MOST_EXACT = 150 * 150
 minute."""
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def welch(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Welch's t-test of the difference of means; with the permutation test it decides where runs are not paired.
 
     Computed from moments, because `scipy.stats.ttest_ind` warns of cancellation where ours is exact enough.
     Source: Welch (1947).
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.welch(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
 def welch_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the difference of means, candidate minus baseline.
 
     Source: Welch (1947).
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.welch_interval(moments(baseline), moments(candidate), confidence=confidence)
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def student(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Student's t-test with pooled variance, for comparison with older reports; it decides nothing.
 
     Source: Student (1908).
     """
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
     return summary.student(moments(baseline), moments(candidate))
 
 
-@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=refusal)
 def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
     """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
 
@@ -61,8 +55,6 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     side, whatever the ties.
     Source: Mann & Whitney (1947).
     """
-    if reason := refusal(4, baseline, candidate):
-        return reason
     n_a, n_b = len(candidate), len(baseline)
     ranks = stats.rankdata([*candidate, *baseline])
     u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
@@ -90,7 +82,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)
 def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Test of equal distributions; the statistic is the largest distance of the two empirical distributions.
 
@@ -98,8 +90,6 @@ def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailabl
     between the sides in full.
     Source: Smirnov (1939); with ties Schröer & Trenkler (1995), as R's `ks.test(exact = TRUE)`.
     """
-    if reason := refusal(5, baseline, candidate):
-        return reason
     n_a, n_b = len(candidate), len(baseline)
     pooled = np.array([*candidate, *baseline], dtype=np.float64)
     order = np.argsort(pooled, kind="stable")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.minimum import N_RESAMPLES
-from deviate.stats.tests.permutation import Matrix, parts
+from deviate.stats.tests.permutation import Matrix, combinations, deal_runs, parts
 
 MOST_ARRANGEMENTS = 200_000
 """Ways to deal runs to two sides, up to which all of them are tried; 10 runs of each have 184,756."""
@@ -493,19 +493,15 @@ def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
     n = n_candidate + n_baseline
     if n_candidate == n_baseline:
         rows = np.ones((math.comb(n - 1, n_candidate - 1), n), dtype=np.bool_)
-        rows[:, 1:] = _combinations(n - 1, n_candidate - 1)
+        rows[:, 1:] = combinations(n - 1, n_candidate - 1)
         return rows
-    return _combinations(n, n_candidate)
+    return combinations(n, n_candidate)
 
 
 @lru_cache(maxsize=16)
 def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n_candidate, n_baseline, n_resamples])
-    rows = np.zeros((n_resamples, n_candidate + n_baseline), dtype=np.bool_)
-    for part in parts(rows):
-        order = np.argpartition(draws.random(part.shape, dtype=np.float32), n_candidate - 1, axis=1)
-        np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
-    return rows
+    return deal_runs(n_resamples, n_candidate, n_baseline, lambda shape: draws.random(shape, dtype=np.float32))
 
 
 @lru_cache(maxsize=16)
@@ -519,17 +515,3 @@ def _all_flips(n: int) -> Matrix:
 def _some_flips(n: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n, n_resamples])
     return draws.integers(0, 2, size=(n_resamples, n), dtype=np.uint8).astype(np.bool_)
-
-
-def _combinations(n: int, k: int) -> Matrix:
-    """All ways to choose k of n, a row each: chosen places one after the other, the last one in steps of 1."""
-    places = np.arange(n - k + 1, dtype=np.int16)[:, None]
-    for size in range(1, k):
-        last = places[:, -1].astype(np.int64)
-        n_next = n - k + size - last
-        which = np.repeat(np.arange(len(places)), n_next)
-        following = last[which] + 1 + np.arange(len(which)) - np.repeat(np.cumsum(n_next) - n_next, n_next)
-        places = np.concatenate([places[which], following[:, None].astype(np.int16)], axis=1)
-    rows = np.zeros((len(places), n), dtype=np.bool_)
-    np.put_along_axis(rows, places.astype(np.int64), values=True, axis=1)
-    return rows

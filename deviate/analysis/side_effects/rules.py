@@ -1,0 +1,238 @@
+"""What all runs of a script share in the world outside: tracker runs, uploads, data bases, fixed paths and ports."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.effects import WRITERS, WRITING_METHODS
+from deviate.model import SideEffectKind
+from deviate.model.metric_vocabulary import split_words
+
+Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
+"""Kind, place and what."""
+
+IDS = {
+    "wandb.init": ("id", "resume", "name"),
+    "neptune.init_run": ("with_id", "custom_run_id", "run"),
+    "neptune.new.init": ("run", "custom_run_id"),
+    "neptune.new.init_run": ("with_id", "custom_run_id", "run"),
+    "mlflow.start_run": ("run_id",),
+    "comet_ml.start": ("experiment_key",),
+    "comet_ml.ExistingExperiment": ("previous_experiment", "experiment_key"),
+    "swanlab.init": ("id", "resume"),
+    "clearml.Task.init": ("continue_last_task",),
+    "WandbLogger": ("id", "version", "name"),
+    "MLFlowLogger": ("run_id",),
+    "CometLogger": ("experiment_key",),
+    "NeptuneLogger": ("with_id", "run"),
+}
+"""Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
+ID_VARIABLES = split_words(
+    "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
+)
+
+
+def ids(survey: Survey, destinations: Destinations) -> Found:
+    """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
+    for name in list(survey.names):
+        arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
+        for call in survey.calls([name]) if arguments else ():
+            arguments_text = next(_fixed_arguments(call, arguments or (), destinations), "")
+            if arguments_text or name.endswith("ExistingExperiment"):
+                yield "tracker-id", call.node, f"{plain(name)}({arguments_text})" if arguments_text else name
+    for key in sorted(ID_VARIABLES & survey.environment.keys()):
+        for target, value in survey.environment[key]:
+            if constant_text(value):
+                yield "tracker-id", target, f'{key}="{constant_text(value)}"'
+
+
+def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
+    """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
+    by_name = keywords(call.node)
+    for word in arguments:
+        value = destinations.constant(by_name.get(word), call.function)
+        if value is None and is_true(by_name.get(word)):
+            value = "True"
+        if word == "resume" and not _is_given(by_name.get("id")):
+            continue
+        if value and value not in ("never", "False"):
+            yield f'{word}="{value}"'
+
+
+def _is_given(node: cst.BaseExpression | None) -> bool:
+    is_none = node is None or (isinstance(node, cst.Name) and node.value == "None")
+    return not is_none and not (isinstance(node, cst.Call) and last_name(node.func) == "generate_id")
+
+
+def plain(name: str) -> str:
+    """A full name without the calls in it."""
+    return name.replace("()", "")
+
+
+MODE_VARIABLES = {"WANDB_MODE": "online", "NEPTUNE_MODE": "async", "SWANLAB_MODE": "cloud", "COMET_START_ONLINE": "1"}
+
+UPLOADS = split_words(
+    "wandb.save wandb.log_artifact wandb.log_model wandb.init().save wandb.init().log_artifact requests.post "
+    "requests.put requests.patch requests.Session().post requests.Session().put httpx.post httpx.put smtplib.SMTP "
+    "smtplib.SMTP_SSL slack_sdk.WebClient().chat_postMessage slack_sdk.WebClient().files_upload "
+    "huggingface_hub.upload_file huggingface_hub.upload_folder huggingface_hub.upload_large_folder "
+    "huggingface_hub.create_repo huggingface_hub.push_to_hub_keras huggingface_hub.HfApi().upload_file "
+    "huggingface_hub.HfApi().upload_folder huggingface_hub.HfApi().create_repo huggingface_hub.HfApi().create_commit "
+    "huggingface_hub.Repository().push_to_hub huggingface_hub.Repository().git_push comet_ml.Experiment"
+)
+UPLOADING = (
+    re.compile(r"boto3\..*\.(upload_file|upload_fileobj|put_object)"),
+    re.compile(r"google\.cloud\.storage\..*\.upload_from_\w+"),
+    re.compile(r"azure\.storage\..*\.upload_blob"),
+    re.compile(r"knockknock\.\w+"),
+)
+HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
+
+
+def uploads(survey: Survey, destinations: Destinations) -> Found:
+    """What is published or sent: each run does it again."""
+    for name in list(survey.names):
+        if name in UPLOADS or any(pattern.fullmatch(name) for pattern in UPLOADING):
+            for call in survey.calls([name]):
+                yield "upload", call.node, plain(name)
+        elif name.endswith("Arguments") and name.startswith("transformers."):
+            for call in survey.calls([name]):
+                if is_true(keywords(call.node).get("push_to_hub")):
+                    yield "upload", call.node, f"{plain(name)}(push_to_hub=True)"
+    for call in survey.methods(["push_to_hub"], HUBS):
+        yield "upload", call.node, "push_to_hub"
+    yield from _online(survey, destinations)
+
+
+def _online(survey: Survey, destinations: Destinations) -> Found:
+    """Trackers that the script itself puts online, over what deviate asks of them."""
+    for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
+        mode = destinations.constant(keywords(call.node).get("mode"), call.function)
+        if mode in MODE_VARIABLES.values():
+            yield "upload", call.node, f'{call.name}(mode="{mode}")'
+    for key, online in MODE_VARIABLES.items():
+        for target, value in survey.environment.get(key, ()):
+            if constant_text(value) == online:
+                yield "upload", target, f'{key}="{online}"'
+
+
+DATABASES = split_words(
+    "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
+    "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
+    "optuna.storages.RDBStorage mlflow.set_tracking_uri"
+)
+SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
+"""Addresses of servers, for calls that also take paths."""
+
+
+def databases(survey: Survey, destinations: Destinations) -> Found:
+    """Data bases, which all runs share."""
+    for name in sorted(DATABASES):
+        for call in survey.calls([name]):
+            place = None if name == "optuna.create_study" else 0
+            address = call.argument(place, "storage", "url", "uri", "database", "host")
+            value = destinations.constant(address, call.function)
+            description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
+            if name == "optuna.create_study" and (address is None or not (value or _is_made(address))):
+                continue
+            if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
+                continue
+            if name == "sqlite3.connect" and (value is None or value == ":memory:"):
+                continue
+            if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
+                yield "database", call.node, description
+
+
+def _is_made(address: cst.BaseExpression) -> bool:
+    return isinstance(address, cst.Call | cst.FormattedString)
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"(?<=://)[^/@\s]*@", "", address)
+
+
+PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
+    **{name: (place, (word,)) for name, (place, word) in WRITERS.items()},
+    "os.makedirs": (0, ("name",)),
+    "os.mkdir": (0, ("path",)),
+    "torch.utils.tensorboard.SummaryWriter": (0, ("log_dir",)),
+    "torch.utils.tensorboard.writer.SummaryWriter": (0, ("log_dir",)),
+    "tensorboardX.SummaryWriter": (0, ("logdir", "log_dir")),
+    "tensorflow.summary.create_file_writer": (0, ("logdir",)),
+    "tensorflow.summary.FileWriter": (0, ("logdir",)),
+    "tensorflow.saved_model.save": (1, ("export_dir",)),
+    "logging.FileHandler": (0, ("filename",)),
+    "logging.handlers.RotatingFileHandler": (0, ("filename",)),
+    "shutil.copy": (1, ("dst",)),
+    "shutil.copy2": (1, ("dst",)),
+    "shutil.copyfile": (1, ("dst",)),
+    "shutil.copytree": (1, ("dst",)),
+    "shutil.move": (1, ("dst",)),
+}
+"""Functions that write, with the place and the names of the argument that tells where."""
+CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
+    "ModelCheckpoint": (0, ("filepath", "dirpath")),
+    "CSVLogger": (0, ("filename", "save_dir")),
+    "TensorBoardLogger": (0, ("save_dir",)),
+    "TensorBoard": (0, ("log_dir",)),
+    "Trainer": (None, ("default_root_dir",)),
+    "TrainingArguments": (0, ("output_dir",)),
+    "Seq2SeqTrainingArguments": (0, ("output_dir",)),
+}
+"""The same of classes of frameworks, by the last part of the name."""
+ON_PATHS = split_words("write_text write_bytes mkdir touch")
+"""Methods of a path that write it."""
+
+
+def paths(survey: Survey, destinations: Destinations) -> Found:
+    """Fixed paths outside of every work copy that are written: all runs write the same files."""
+
+    def tell(call: Called, target: cst.BaseExpression | None) -> Found:
+        path = destinations.outside(target, call.function)
+        if path is not None:
+            yield "absolute-path", call.node, path
+
+    for name in list(survey.names):
+        where: tuple[int | None, tuple[str, ...]] | None = PATHS.get(name)
+        if where is None and "." in name and not name.startswith("builtins."):
+            where = CLASSES.get(name.rpartition(".")[2])
+        for call in survey.calls([name]) if where is not None else ():
+            yield from tell(call, call.argument(where[0], *where[1]) if where else None)
+    for call in survey.calls(["builtins.open", "io.open"]):
+        if _writes(call.argument(1, "mode")):
+            yield from tell(call, call.argument(0, "file"))
+    for call in survey.calls(["logging.basicConfig"]):
+        yield from tell(call, call.argument(None, "filename"))
+    for call in survey.methods(
+        [*WRITING_METHODS], ("pandas.", "matplotlib.", "tensorflow.", "keras.", "transformers.")
+    ):
+        yield from tell(call, next(iter(positional(call.node)), None))
+    for call in survey.methods([*ON_PATHS, "open"], ("pathlib.",)):
+        if isinstance(call.node.func, cst.Attribute) and (call.last != "open" or _writes(call.argument(0, "mode"))):
+            yield from tell(call, call.node.func.value)
+
+
+def _writes(mode: cst.BaseExpression | None) -> bool:
+    return bool(set("wax+") & set(constant_text(mode) or "r"))
+
+
+def ports(survey: Survey, destinations: Destinations) -> Found:
+    """Fixed ports: of two runs at a time only one gets it."""
+    for call in survey.methods(["bind"], ("socket.",)):
+        match positional(call.node):
+            case [cst.Tuple(elements=[_, cst.Element(value=cst.Integer(value=port))])] if port != "0":
+                yield "port", call.node, port
+    for call in survey.calls(["torch.distributed.init_process_group"]):
+        address = destinations.constant(call.argument(None, "init_method"), call.function) or ""
+        if address.startswith("tcp://") and address.rpartition(":")[2].isdecimal():
+            yield "port", call.node, address.rpartition(":")[2]
+    for target, value in survey.environment.get("MASTER_PORT", ()):
+        if constant_text(value):
+            yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
+
+
+RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
