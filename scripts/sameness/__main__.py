@@ -141,7 +141,7 @@ def kept_inputs(commit: str) -> Path:
 def chosen_scenes(
     options: argparse.Namespace, inputs: Path, old: Side, environment: dict[str, str], corpus: Path | None
 ) -> Iterator[Scene]:
-    """Scenes with a command that the pattern of `--only` names; of a batch, which shares no state, those commands alone."""
+    """Scenes with a command that `--only` names; commands of a batch, which share no state, are chosen one by one."""
     listed = ["records", "examples", "package", "snippets", *(["corpus"] if corpus else [])]
     if corpus:  # another folder than last time, or other scripts in it
         shutil.rmtree(inputs / "corpus", ignore_errors=True)
