@@ -24,7 +24,7 @@ from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.metrics.titles import name_parts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.identifier_words import direction_of, words
+from deviate.analysis.resolve.identifier_words import direction_of, split_identifier
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
@@ -314,7 +314,7 @@ def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> l
     evidence = history_evidence(training.framework)
     metrics = []
     for key in history_keys(training.node, training.framework, graph):
-        key_words = words(key)
+        key_words = split_identifier(key)
         role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
         direction = "max" if "second" in key_words else direction_of(key_words)
         if key not in names:

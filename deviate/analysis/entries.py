@@ -7,24 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.project_files import ProjectFiles, project_files
 from deviate.analysis.script_features import Signs, read_signs
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
-STARTING_NAMES = split_words("main run start launch experiment")
-OTHER_NAMES = split_words(
+STARTING_NAMES = word_set("main run start launch experiment")
+OTHER_NAMES = word_set(
     "test tests eval evaluate evaluation evaluator validate val predict prediction infer inference demo plot plotting "
     "visualize visualise vis sample sampling generate generation download preprocess preprocessing prepare prep "
     "convert export extract setup conftest util utils helper helpers dataset datasets data loader hubconf benchmark "
     "benchmarks profile attack score metrics metric losses loss layers submit submitit slurm sweep play render "
     "server serve app api deploy quantize calibrate config configs create make build"
 )
-ASIDE = split_words("test tests testing doc docs third_party thirdparty vendor external extern build dist")
-EXAMPLES = split_words(
-    "example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated"
-)
+ASIDE = word_set("test tests testing doc docs third_party thirdparty vendor external extern build dist")
+EXAMPLES = word_set("example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated")
 COMMAND = re.compile(
     r"(?:python[\d.]*|torchrun|launch|accelerate|deepspeed|horovodrun|srun|%run)\b[^\n`|;&]*?"
     r"(?:\s-m\s+(?P<module>[A-Za-z_][\w.]*)|(?P<file>[\w./-]+\.py)\b)"
@@ -142,9 +140,9 @@ class _Project:
     def _for_a_start(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]
         if _is_named_for_training(name):
-            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in words(_base(name)))
+            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in split_identifier(_base(name)))
             yield (1.25 if is_second else 3.0), "named for training"
-        elif STARTING_NAMES & set(words(_base(name))):
+        elif STARTING_NAMES & set(split_identifier(_base(name))):
             yield 1.5, f"named {_base(name)}"
         if signs.has_guard:
             yield 1.5, "has a main guard"
@@ -168,7 +166,7 @@ class _Project:
             yield (-0.25 if signs.has_guard else -2.5), reason
         if _import_names(name):
             yield -3.0, f"named {_base(name)}"
-        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *words(part))}
+        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *split_identifier(part))}
         if aside := folders & ASIDE:
             yield -5.0, f"stands under {min(aside)}"
         elif aside := folders & EXAMPLES:
@@ -234,11 +232,11 @@ def _base(name: str) -> str:
 
 
 def _is_named_for_training(name: str) -> bool:
-    name_words = words(_base(name))
+    name_words = split_identifier(_base(name))
     return any(TRAINING_NAME.fullmatch(word) for word in name_words) and not (
         name_words and name_words[0] in OTHER_NAMES
     )
 
 
 def _import_names(name: str) -> bool:
-    return bool(OTHER_NAMES & set(words(_base(name)))) and not _is_named_for_training(name)
+    return bool(OTHER_NAMES & set(split_identifier(_base(name)))) and not _is_named_for_training(name)

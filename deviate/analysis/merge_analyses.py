@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.analyze import analyze, reached_by
-from deviate.analysis.resolve.identifier_words import PHASES, words
+from deviate.analysis.resolve.identifier_words import PHASES, split_identifier
 from deviate.model import Analysis, Loop, Metric, Site
 
 
@@ -53,8 +53,8 @@ def _name_by_label(analysis: Analysis) -> Analysis:
     names = {metric.name for metric in analysis.metrics}
     metrics = []
     for metric in analysis.metrics:
-        label = words(metric.label or "")
-        if label and n_of[metric.site] == 1 and not set(label) & set(words(metric.name)):
+        label = split_identifier(metric.label or "")
+        if label and n_of[metric.site] == 1 and not set(label) & set(split_identifier(metric.name)):
             name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
             metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
         metrics.append(metric)

@@ -7,37 +7,35 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import all_words, words
-from deviate.model.metric_vocabulary import split_words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
+from deviate.model.metric_vocabulary import word_set
 
 LARGEST = 2_000_000
 """Bytes of a file that is still read: more is data."""
 
-TRAINING_CALLS = split_words(
+TRAINING_CALLS = word_set(
     "backward zero_grad apply_gradients GradientTape value_and_grad grad train_on_batch partial_fit minimize fit "
     "fit_generator manual_backward train_step training_step train_epoch train_one_epoch train_and_evaluate "
     "compute_gradients compute_loss_and_gradients"
 )
-OPTIMIZERS = split_words("optimizer optim opt optimizers solver scaler sgd adam")
-TRAINERS = split_words("trainer solver learner estimator agent model engine experiment runner")
-SCALERS = split_words(
-    "scaler encoder vectorizer tokenizer pca tsne imputer binarizer transformer preprocessor normalizer"
-)
-FRAMEWORKS = split_words(
+OPTIMIZERS = word_set("optimizer optim opt optimizers solver scaler sgd adam")
+TRAINERS = word_set("trainer solver learner estimator agent model engine experiment runner")
+SCALERS = word_set("scaler encoder vectorizer tokenizer pca tsne imputer binarizer transformer preprocessor normalizer")
+FRAMEWORKS = word_set(
     "torch tensorflow keras jax flax lightning pytorch_lightning sklearn transformers accelerate fastai mxnet paddle "
     "optax haiku equinox chainer theano xgboost lightgbm catboost"
 )
-PARSERS = split_words(
+PARSERS = word_set(
     "argparse click typer fire hydra absl docopt tyro jsonargparse simple_parsing configargparse gin sacred optparse"
 )
-TESTING = split_words("pytest unittest nose hypothesis")
-SAVERS = split_words("save save_weights save_checkpoint save_pretrained save_model save_state")
-EPOCHS = split_words("epoch epochs ep epo")
-STEPS = split_words("step steps iter iters iteration iterations it itr episode episodes update round")
+TESTING = word_set("pytest unittest nose hypothesis")
+SAVERS = word_set("save save_weights save_checkpoint save_pretrained save_model save_state")
+EPOCHS = word_set("epoch epochs ep epo")
+STEPS = word_set("step steps iter iters iteration iterations it itr episode episodes update round")
 GUARD = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*["']__main__["']""", re.MULTILINE)
 CALLED = re.compile(r"\b(\w+)\(")
 SETTING_UP = re.compile(r"print|input|exit|_?(set|seed|register|init|setup|install|load|config|def)\w*", re.IGNORECASE)
-STARTING_CALLS = split_words("run main Fire train fit start launch spawn cli")
+STARTING_CALLS = word_set("run main Fire train fit start launch spawn cli")
 AT_TOP = re.compile(r"^(?:for\b|while\b|with\b|(?:\w+ *= *[\w.]*(?:fit|train)\w*|[\w.]*\w)\()", re.MULTILINE)
 """What a line that works at the top level begins with; most files of a library have none and need not be parsed."""
 COUNTING = re.compile(r"^[ \t]*for[ \t]+\W*(\w+)", re.MULTILINE)
@@ -169,7 +167,7 @@ def _training_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
         if not isinstance(node, ast.Call):
             continue
         names = _calls(node)
-        last, before = names[-1], set(words(names[-2])) if len(names) > 1 else set()
+        last, before = names[-1], set(split_identifier(names[-2])) if len(names) > 1 else set()
         if last in ("fit", "partial_fit") and (before & SCALERS or len(names) == 1):
             continue
         if last in TRAINING_CALLS:

@@ -49,10 +49,10 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
     if is_bfloat16:
         steps, values = _steps(mine, theirs), (_wide(mine), _wide(theirs))
     elif one.dtype.kind == "c":
-        parts = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
-        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, part)) for part in parts]), (mine, theirs)
+        pairs = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
+        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, pair)) for pair in pairs]), (mine, theirs)
         both = _are_finite_alike(
-            np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+            np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
         )
         return _of_steps(steps, values, both, differ.size, one.size, form)
     else:

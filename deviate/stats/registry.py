@@ -69,7 +69,7 @@ def statistic(
     draws: bool = False,
     is_paired: bool = False,
     name: str = "",
-    **presentation: Any,
+    **optional_fields: Any,
 ) -> Callable[[Function], Function]:
     """Register a function; it is returned as it is. The arguments are those of `Statistic`.
 
@@ -79,7 +79,7 @@ def statistic(
 
     def register(function: Function) -> Function:
         entry = Statistic(
-            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **presentation
+            name or function.__name__, function, n_samples, minimum, shift, scale, draws, is_paired, **optional_fields
         )
         if entry.label and n_samples != 2:
             raise ToolError(f"{entry.name} has a label, and does not compare two samples", "leave the label out")

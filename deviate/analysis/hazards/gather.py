@@ -30,14 +30,14 @@ from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-MADE = split_words("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
-INDICES = split_words("idx idxs index indices ids inds")
+MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
+INDICES = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
@@ -86,4 +86,4 @@ def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> boo
     """Whether a parameter is called an index: one that a loop counts is a number."""
     _, bindings = survey.resolver.find(name.value, function)
     is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
-    return is_given and bool(INDICES.intersection(words(name.value)))
+    return is_given and bool(INDICES.intersection(split_identifier(name.value)))

@@ -6,14 +6,14 @@ import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-DATA = split_words("img imgs image images im ims mask masks target targets label labels gt")
+DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
 """Words for what is given to a model, without a gradient."""
 
-TRAINING = split_words("train training trains")
+TRAINING = word_set("train training trains")
 
 ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
 
@@ -41,7 +41,7 @@ def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called
 def _has_gradient(call: Called, survey: Survey) -> bool:
     """Whether a function is called in a model or training step, and not of the data itself."""
     arguments = positional(call.node)
-    of_data = bool(arguments) and not DATA.isdisjoint(words(" ".join(identifiers(arguments[0]))))
+    of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
     in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
     return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
 
@@ -51,7 +51,7 @@ def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.If) and node is not parent.test:
             returns = any(isinstance(part, cst.Return) for part in walk(parent.body))
-            if returns and TRAINING.isdisjoint(words(" ".join(identifiers(parent.test)))):
+            if returns and TRAINING.isdisjoint(split_identifier(" ".join(identifiers(parent.test)))):
                 return True
         if isinstance(parent, cst.FunctionDef):
             return False

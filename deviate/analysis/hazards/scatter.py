@@ -26,9 +26,9 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.tree import keywords
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-METHODS = split_words("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
+METHODS = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 ACCUMULATING = ("index_put_", "index_put", "put_")
 LIBRARIES = ("torch.",)
 TORCH_SCATTER = under(
@@ -45,7 +45,7 @@ SEGMENTS = under(
     "math.segment_sum math.segment_prod math.segment_mean unsorted_segment_sum segment_sum segment_mean scatter_add "
     "scatter_nd_add tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_add",
 )
-JAX = split_words("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
+JAX = word_set("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
 UPDATES = ("add", "multiply", "subtract", "divide")
 
 

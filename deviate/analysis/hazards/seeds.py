@@ -15,9 +15,9 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
 from deviate.model import SeedCall
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
-SEEDERS = split_words(
+SEEDERS = word_set(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.Philox numpy.random.SFC64 "
     "numpy.random.MT19937 "
@@ -28,26 +28,26 @@ SEEDERS = split_words(
     "lightning.seed_everything pytorch_lightning.seed_everything"
 )
 """Functions whose first argument is a seed, by their full names."""
-MAKERS = split_words(
+MAKERS = word_set(
     "Random RandomState default_rng SeedSequence PCG64 PCG64DXSM Philox SFC64 MT19937 Rngs PRNGKey PRNGSequence "
     "SeedGenerator SobolEngine"
 )
 """The same by their last names, where these do not say that they seed."""
-ASKING = split_words("get find load parse print log is has read show check initial derive hash")
+ASKING = word_set("get find load parse print log is has read show check initial derive hash")
 """First words of functions that only speak of a seed."""
-RECORDING = split_words(
+RECORDING = word_set(
     "dict Namespace SimpleNamespace set_defaults add_argument format update replace _replace print log info debug "
     "partial setattr"
 )
 """Functions that put a seed down for later."""
-ROUTED = split_words(
+ROUTED = word_set(
     "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
     "lightning pytorch_lightning autograd"
 )
 """Packages whose seeds a run replaces."""
-BY_PARAMETERS = split_words("lightgbm xgboost catboost")
+BY_PARAMETERS = word_set("lightgbm xgboost catboost")
 """Packages whose functions are given their seeds in a dict."""
-EVERYTHING = split_words("seed_everything manual_seed")
+EVERYTHING = word_set("seed_everything manual_seed")
 """Functions that seed one of these, whatever they are methods of."""
 DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
 """What says which examples there are: its seeds stand where the split is held."""
@@ -117,13 +117,13 @@ def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterato
 def _says_that_it_seeds(name: str) -> bool:
     if name in MAKERS:
         return True
-    parts = words(name)
+    parts = split_identifier(name)
     return bool({"seed", "seeds"} & set(parts)) and parts[0] not in ASKING
 
 
 def _is_seed(name: str, value: cst.BaseExpression) -> bool:
     is_nothing = isinstance(value, cst.Name) and value.value in ("None", "True", "False")
-    return not is_nothing and (name == "random_state" or words(name)[-1:] == ["seed"])
+    return not is_nothing and (name == "random_state" or split_identifier(name)[-1:] == ["seed"])
 
 
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:

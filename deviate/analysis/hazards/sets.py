@@ -5,25 +5,25 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")
 COMBINING = ("union", "intersection", "difference", "symmetric_difference")
 OPERATORS = (cst.Subtract, cst.BitAnd, cst.BitOr, cst.BitXor)
-PASSING = split_words("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
-COUNTING = split_words(
+PASSING = word_set("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
+COUNTING = word_set(
     "range arange randint randperm permutation len int ord nonzero argsort argwhere where abs round sum count index"
 )
-WRITING = split_words(
+WRITING = word_set(
     "str format join split rsplit splitlines basename dirname strip lower upper replace listdir glob keys readlines "
     "read decode partition repr getattr named_parameters"
 )
-COUNTED = split_words("idx idxs index indices indexes ind inds num nums number numbers int ints")
-NUMBERED = split_words("id ids pid pids uid uids")
+COUNTED = word_set("idx idxs index indices indexes ind inds num nums number numbers int ints")
+NUMBERED = word_set("id ids pid pids uid uids")
 """Words for what most often is a whole number, unless the source shows a text."""
 
 LISTING = ("list", "tuple", "sorted", "permutation", "array")
@@ -89,7 +89,7 @@ class Sets:
     def _is_called_number(self, node: cst.CSTNode) -> bool:
         for parent in self.survey.nodes.ancestors(node):
             if isinstance(parent, cst.Assign):
-                name_words = words(" ".join(last_name(target.target) for target in parent.targets))
+                name_words = split_identifier(" ".join(last_name(target.target) for target in parent.targets))
                 return bool(NUMBERED.intersection(name_words))
             if not isinstance(parent, cst.Arg | cst.Call):
                 return False
@@ -125,7 +125,7 @@ class Sets:
         return None
 
     def _items_of_name(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
-        name_words = words(last_name(node))
+        name_words = split_identifier(last_name(node))
         if _are_counted(name_words):
             return "numbers"
         kinds: list[Items | None] = []
@@ -158,7 +158,7 @@ class Sets:
         return None
 
     def _variable(self, node: cst.Name, function: Function, depth: int) -> Items | None:
-        name_words = words(node.value)
+        name_words = split_identifier(node.value)
         if _are_counted(name_words):
             return "numbers"
         _, bindings = self.survey.resolver.find(node.value, function)

@@ -8,10 +8,10 @@ from itertools import islice
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 4
 """Assignments and calls through which a value is followed."""
@@ -19,7 +19,7 @@ DEEPEST = 4
 MOST_VALUES = 32
 
 MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
-DEVICES = split_words("cuda gpu gpus")
+DEVICES = word_set("cuda gpu gpus")
 """Words of conditions that hold wherever kernels matter."""
 
 OWN_NAMES = ("__getitem__", "__iter__", "__next__", "__len__", "__call__", "forward", "call")
@@ -200,7 +200,7 @@ class Survey:
     def _is_in_branch(self, node: cst.CSTNode) -> bool:
         for parent in self.nodes.ancestors(node):
             if isinstance(parent, cst.If) and parent not in self.nodes.function_of(node).module.guards:
-                return DEVICES.isdisjoint(words(" ".join(identifiers(parent.test))))
+                return DEVICES.isdisjoint(split_identifier(" ".join(identifiers(parent.test))))
             if isinstance(parent, cst.FunctionDef):
                 return False
         return False

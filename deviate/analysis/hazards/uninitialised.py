@@ -38,12 +38,12 @@ from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
-EMPTY = split_words("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
+EMPTY = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
-INITIALIZERS = split_words(
+INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
 )

@@ -10,15 +10,15 @@ from deviate.analysis.loops.counting import LoopUnit, counted_unit, counter_of
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
-from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-EVALUATIONS = split_words("eval evaluate evaluation test val valid validate validation plot predict")
-DATA_WORDS = split_words("plot plots ax axs axes fig download extract file files line lines row path image subplot")
-PRELIMINARIES = split_words("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
+EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
+DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")
+PRELIMINARIES = word_set("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
 SURE, LIKELY = 3, 2
 """What speaks for a main loop: from here on it is one; from here on it is one where no other is."""
 
@@ -123,7 +123,7 @@ class LoopFinder:
 
     def _judge(self, loop: LoopNode, function: Function) -> Training:
         variable = counter_of(loop)
-        variable_words = set(words(variable)) if variable else set()
+        variable_words = set(split_identifier(variable)) if variable else set()
         counts = counted_unit(loop, function, self.graph)
         sure = self.signs.inside(loop.body)
         sign = next(iter(sure or self.signs.likely(loop.body)), None)
@@ -147,7 +147,7 @@ class LoopFinder:
                 "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
             )
         score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & variable_words)
-        score -= 0.5 * bool(PRELIMINARIES & {*words(function.name), *variable_words})
+        score -= 0.5 * bool(PRELIMINARIES & {*split_identifier(function.name), *variable_words})
         if sign is None and self._evaluates(loop, function):
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-FIT_ARGUMENTS = split_words("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
-EVALUATORS = split_words("eval evaluator evaluate val valid validation validator test tester inference")
+FIT_ARGUMENTS = word_set("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
+EVALUATORS = word_set("eval evaluator evaluate val valid validation validator test tester inference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,49 +34,49 @@ class Framework:
 
 
 KERAS = Framework(
-    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), split_words("fit fit_generator")
+    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), word_set("fit fit_generator")
 )
 TRANSFORMERS = Framework(
     "the Trainer of Transformers",
     ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
-    split_words("train"),
+    word_set("train"),
     ("Trainer",),
-    split_words("trainer"),
+    word_set("trainer"),
 )
 LIGHTNING = Framework(
-    "Lightning", ("lightning", "pytorch_lightning"), split_words("fit"), ("Trainer",), split_words("trainer")
+    "Lightning", ("lightning", "pytorch_lightning"), word_set("fit"), ("Trainer",), word_set("trainer")
 )
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
     LIGHTNING,
-    Framework("LightningCLI", ("lightning", "pytorch_lightning"), split_words("LightningCLI")),
-    Framework("tf.estimator", ("tensorflow",), split_words("train train_and_evaluate"), ("stimator",)),
+    Framework("LightningCLI", ("lightning", "pytorch_lightning"), word_set("LightningCLI")),
+    Framework("tf.estimator", ("tensorflow",), word_set("train train_and_evaluate"), ("stimator",)),
     Framework(
         "fastai",
         ("fastai",),
-        split_words("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
-        spelled=split_words("learn learner"),
+        word_set("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
+        spelled=word_set("learn learner"),
     ),
-    Framework("Ignite", ("ignite",), split_words("run"), ("Engine()", "_trainer()"), split_words("trainer")),
-    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), split_words("learn")),
-    Framework("Composer", ("composer",), split_words("fit"), ("Trainer",)),
-    Framework("Detectron2", ("detectron2",), split_words("train"), ("Trainer",)),
-    Framework("MMEngine", ("mmengine", "mmcv"), split_words("train run"), ("Runner",)),
-    Framework("Ultralytics", ("ultralytics",), split_words("train")),
-    Framework("Flair", ("flair",), split_words("train fine_tune"), ("Trainer",)),
-    Framework("Sentence Transformers", ("sentence_transformers",), split_words("fit")),
-    Framework("Simple Transformers", ("simpletransformers",), split_words("train_model")),
-    Framework("Paddle", ("paddle",), split_words("fit")),
-    Framework("Skorch", ("skorch",), split_words("fit")),
+    Framework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
+    Framework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
+    Framework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
+    Framework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),
+    Framework("Ultralytics", ("ultralytics",), word_set("train")),
+    Framework("Flair", ("flair",), word_set("train fine_tune"), ("Trainer",)),
+    Framework("Sentence Transformers", ("sentence_transformers",), word_set("fit")),
+    Framework("Simple Transformers", ("simpletransformers",), word_set("train_model")),
+    Framework("Paddle", ("paddle",), word_set("fit")),
+    Framework("Skorch", ("skorch",), word_set("fit")),
     Framework(
         "the library",
         ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
-        split_words("fit train"),
+        word_set("fit train"),
         is_last_resort=True,
     ),
 )
-PREPARING = split_words(
+PREPARING = word_set(
     "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
     "binarizer imputer over under"
 )
@@ -91,7 +91,7 @@ def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
         return None
     function = graph.nodes.function_of(call)
     if isinstance(call.func, cst.Attribute) and EVALUATORS & set(
-        words(dotted_name(call.func.value).rpartition(".")[2])
+        split_identifier(dotted_name(call.func.value).rpartition(".")[2])
     ):
         return None
     names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
@@ -108,7 +108,7 @@ def _is_of(name: str, framework: Framework) -> bool:
     if not inside or not any(owner in name for owner in framework.owners or ("",)):
         return False
     if framework.is_last_resort:
-        return PREPARING.isdisjoint(words(name))
+        return PREPARING.isdisjoint(split_identifier(name))
     return framework is not TRANSFORMERS or "from_pretrained" not in name
 
 
@@ -125,7 +125,7 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
         return False
     if framework is KERAS:
         return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
-    return bool(framework.spelled & set(words(dotted_name(call.func.value))))
+    return bool(framework.spelled & set(split_identifier(dotted_name(call.func.value))))
 
 
 def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:

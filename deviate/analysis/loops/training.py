@@ -6,42 +6,42 @@ import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-UPDATES = split_words(
+UPDATES = word_set(
     "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
     "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
     "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
 )
 """Names of callables that train whatever they belong to."""
 
-OPTIMIZERS = split_words("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
-STEPS_OF_OPTIMIZERS = split_words("step apply update run minimize")
-OPERATIONS = split_words("train training trainer optim optimizer optimize optimizers opt solver minimize")
+OPTIMIZERS = word_set("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
+STEPS_OF_OPTIMIZERS = word_set("step apply update run minimize")
+OPERATIONS = word_set("train training trainer optim optimizer optimize optimizers opt solver minimize")
 """Words of graph operations that train when a session runs them."""
 
 GRADIENTS = ("jax.grad", "jax.value_and_grad", "jax.jacrev", "autograd.grad", "autograd.value_and_grad")
-FITTED = split_words("fit train learn")
-UPDATING = split_words("update step boost")
+FITTED = word_set("fit train learn")
+UPDATING = word_set("update step boost")
 UPDATERS = ("torch.optim.", "optax.", "xgboost.", "lightgbm.", "spacy.")
-TRAINED = split_words("train fit finetune learn")
-OTHERWISE = split_words(
+TRAINED = word_set("train fit finetune learn")
+OTHERWISE = word_set(
     "data dataset datasets load loader loaders split set sets get make build create prepare read print plot show log "
     "is transform transforms sampler generator eval test val iter files path"
 )
 """Words beside `train` in the name of a function that does something else: `load_train_data`."""
 
-RATES = split_words("lr learningrate rate eta alpha stepsize")
-SLOPES = split_words("grad grads gradient gradients delta dw db g d")
+RATES = word_set("lr learningrate rate eta alpha stepsize")
+SLOPES = word_set("grad grads gradient gradients delta dw db g d")
 MODELS = (
     "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
     "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
 )  # fmt: skip
-MODEL_CLASSES = split_words("Module Model Sequential LightningModule")
-NO_MODELS = split_words("loss losses criterion metric metrics layer transform")
+MODEL_CLASSES = word_set("Module Model Sequential LightningModule")
+NO_MODELS = word_set("loss losses criterion metric metrics layer transform")
 
 
 class TrainingSigns:
@@ -81,9 +81,9 @@ class TrainingSigns:
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """`train(…)`, and `model.train()`, which turns a model to training."""
-        name_words = set(words(last_name(call.func)))
+        name_words = set(split_identifier(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
-            return bool(split_words("model net network") & set(words(dotted_name(call.func.value))))
+            return bool(word_set("model net network") & set(split_identifier(dotted_name(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
         referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
@@ -104,7 +104,7 @@ class TrainingSigns:
         if name in UPDATES:
             return True
         owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        spelled = set(words(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        spelled = set(split_identifier(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
         if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
             return True
         if name == "run" and self._runs_training(call, spelled):
@@ -117,7 +117,7 @@ class TrainingSigns:
 
     def _is_stepped(self, call: cst.Call) -> bool:
         """`scaler.step(optimizer)`."""
-        return any(OPTIMIZERS & set(words(dotted_name(value))) for value in positional(call)[:1])
+        return any(OPTIMIZERS & set(split_identifier(dotted_name(value))) for value in positional(call)[:1])
 
     def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
         """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
@@ -143,10 +143,10 @@ class TrainingSigns:
         if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
             return False
         names = self.resolver.names(call.func, self.graph.nodes.function_of(call))
-        if any(full_name.removesuffix("()") in GRADIENTS for full_name in names):
+        if any(qualified_name.removesuffix("()") in GRADIENTS for qualified_name in names):
             return True
         return name in UPDATING and any(
-            full_name.startswith(UPDATERS) and "scheduler" not in full_name for full_name in names
+            qualified_name.startswith(UPDATERS) and "scheduler" not in qualified_name for qualified_name in names
         )
 
     # ------------------------------------------------------------ beginnings
@@ -156,7 +156,9 @@ class TrainingSigns:
         for referent in self.resolver.resolve(call.func, function):
             if isinstance(referent, ClassRef):
                 bases = self.resolver.order(referent.cls)[1]
-                if NO_MODELS.isdisjoint(words(referent.cls.name)) and any(_is_model_class(base) for base in bases):
+                if NO_MODELS.isdisjoint(split_identifier(referent.cls.name)) and any(
+                    _is_model_class(base) for base in bases
+                ):
                     return True
             elif isinstance(referent, External) and referent.name.startswith(MODELS) and "()" not in referent.name:
                 if _is_model_class(referent.name) or referent.name.startswith(("torchvision.", "timm.", "torch.hub")):
@@ -190,10 +192,10 @@ def _is_mode(call: cst.Call) -> bool:
 
 def _is_preparation(names: list[str]) -> bool:
     """Whether `fit` and `train` are those of scalers, encoders and tokenizers."""
-    parts = {part for name in names for part in words(name)}
+    parts = {part for name in names for part in split_identifier(name)}
     return bool(
         parts
-        & split_words(
+        & word_set(
             "preprocessing decomposition extraction selection impute compose manifold cluster tokenizer tokenizers "
             "sentencepiece scaler encoder"
         )

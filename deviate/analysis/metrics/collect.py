@@ -15,7 +15,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -203,7 +203,9 @@ class Collector:
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return self._extend_scenes(scene, edges, arguments) if is_value and not any(map(words, texts)) else []
+        return (
+            self._extend_scenes(scene, edges, arguments) if is_value and not any(map(split_identifier, texts)) else []
+        )
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]

@@ -13,7 +13,7 @@ from deviate.analysis.metrics.hints import hints_of
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.edges import SPAWNS
-from deviate.analysis.resolve.identifier_words import PHASES, words
+from deviate.analysis.resolve.identifier_words import PHASES, split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_text, last_name
@@ -141,7 +141,7 @@ def _whole(contexts: Sequence[Context], label: str | None) -> Context:
 
 def _add_label_words(context: Context) -> Context:
     """The same with the words of its label in its hint."""
-    label_words = [PHASES.get(word, word) for word in words(context.label or "")]
+    label_words = [PHASES.get(word, word) for word in split_identifier(context.label or "")]
     return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))
 
 

@@ -10,14 +10,14 @@ from deviate.analysis.resolve.abstract_values import ClassRef, External, Instanc
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)
 TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_per_second", "train_steps_per_second")
 EVALUATED = ("loss", "runtime", "samples_per_second", "steps_per_second")
 STRATEGIES = ("eval_strategy", "evaluation_strategy", "do_eval", "eval_on_start")
-SELF_NAMED = split_words(
+SELF_NAMED = word_set(
     "accuracy f1 precision recall mse mae perplexity exact_match matthews_correlation rouge1 bleu roc_auc"
 )
 """Metrics of the Evaluate library whose result is an item of the same name."""

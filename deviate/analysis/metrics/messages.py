@@ -32,9 +32,9 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-ARRAYS = split_words("array asarray tensor Tensor FloatTensor")
+ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )

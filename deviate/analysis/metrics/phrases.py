@@ -3,7 +3,16 @@
 import re
 from collections.abc import Sequence
 
-from deviate.analysis.resolve.identifier_words import COUNTERS, FILLERS, HOLDERS, PHASES, PLAIN, TELLING, clause, words
+from deviate.analysis.resolve.identifier_words import (
+    COUNTERS,
+    FILLERS,
+    HOLDERS,
+    PHASES,
+    PLAIN,
+    TELLING,
+    clause,
+    split_identifier,
+)
 
 MOST_WORDS = 4
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)
@@ -36,7 +45,7 @@ def tag_words(tag: str) -> list[str]:
 def expression_words(spelled: str) -> list[str]:
     """The words of an expression that say what it is; what it is divided by does not."""
     spelled = DENOMINATOR.sub(" ", spelled) if not re.match(r"[\d. ]*/", spelled) else spelled
-    name_words = [word for name in re.findall(r"[A-Za-z_]\w*", spelled) for word in words(name)]
+    name_words = [word for name in re.findall(r"[A-Za-z_]\w*", spelled) for word in split_identifier(name)]
     telling_words = [word for word in name_words if word not in PLAIN and not word.isdigit()]
     telling_words = [word for word in telling_words if len(word) > 1] or telling_words
     telling = [place for place, word in enumerate(telling_words) if word in TELLING]
@@ -49,7 +58,7 @@ def expression_words(spelled: str) -> list[str]:
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
     text = re.sub(r"@\s*(\d)", r"\1", PARENTHESES.sub(" ", text))
-    return [word for word in words(text) if not word.isdigit()]
+    return [word for word in split_identifier(text) if not word.isdigit()]
 
 
 def _without(phrase: list[str], dropped: frozenset[str]) -> list[str]:

@@ -11,12 +11,12 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
-from deviate.sinks import find_sink as find_in_tree
+from deviate.sinks import find_sink as find_known_sink
 
-SHOWING = split_words("suffix comment desc postfix message msg text title status description caption")
+SHOWING = word_set("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""
 
 ASSIGNED = "[]="
@@ -25,10 +25,10 @@ ASSIGNED = "[]="
 GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known when the graph has run: they are recorded by their tags."""
 
-FRAME_WRITERS = split_words("to_csv to_excel to_json to_html to_latex to_markdown to_string")
-KEEPING = split_words("append setdefault update extend add")
+FRAME_WRITERS = word_set("to_csv to_excel to_json to_html to_latex to_markdown to_string")
+KEEPING = word_set("append setdefault update extend add")
 MOST_HANDED_ON = 3
-GRAPH_WRITERS = split_words("add_summary merge_all merge_all_summaries FileWriter")
+GRAPH_WRITERS = word_set("add_summary merge_all merge_all_summaries FileWriter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Report:
     carried: list[Carried]
 
 
-def find_sink(qualified: str | None, spelling: str) -> Sink | None:
-    """The sink of a callee, by name or spelling: one of the tree, or else one of another package."""
-    sink = find_in_tree(qualified, spelling)
-    return find_in_tree(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
+def find_sink_or_load_plugins(qualified: str | None, spelling: str) -> Sink | None:
+    """The sink of a callee, by name or spelling: a built-in sink, otherwise one from an installed plug-in."""
+    sink = find_known_sink(qualified, spelling)
+    return find_known_sink(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
 
 
 class Reports:
@@ -94,12 +94,12 @@ class Reports:
 
     def _sink(self, call: cst.Call, function: Function) -> Sink | None:
         names = self.resolver.names(call.func, function)
-        sinks = (find_sink(name, "") for name in names)
+        sinks = (find_sink_or_load_plugins(name, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
-        spelled = find_sink(None, dotted_name(call.func))
+        spelled = find_sink_or_load_plugins(None, dotted_name(call.func))
         if spelled is None or not inside:
             return spelled
         keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
@@ -130,10 +130,12 @@ class Reports:
 
     def _sink_of_assignment(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
-        sinks = (find_sink(name + ASSIGNED, "") for name in names)
+        sinks = (find_sink_or_load_plugins(name + ASSIGNED, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
         return exact or (
-            find_sink(None, dotted_name(place.value) + ASSIGNED) if not names or _is_object(names) else None
+            find_sink_or_load_plugins(None, dotted_name(place.value) + ASSIGNED)
+            if not names or _is_object(names)
+            else None
         )
 
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:

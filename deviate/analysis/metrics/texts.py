@@ -4,13 +4,13 @@ import libcst as cst
 
 from deviate.analysis.resolve.callables import CLOCKS
 from deviate.analysis.resolve.displays import Displays
-from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, words
+from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, split_identifier
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-TEXT_METHODS = split_words(
+TEXT_METHODS = word_set(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
 DUMPING = frozenset(
@@ -175,7 +175,7 @@ def _fields(template: str) -> set[object]:
 
 def _names_a_value(text: cst.CSTNode) -> bool:
     written = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
-    return bool((QUALITY | PHASES.keys()) & set(words(written or "")))
+    return bool((QUALITY | PHASES.keys()) & set(split_identifier(written or "")))
 
 
 def _is_moving(bindings: list[Binding]) -> bool:

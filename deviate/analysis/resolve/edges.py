@@ -18,13 +18,13 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
 from deviate.analysis.resolve.tree import imported_names, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-RUNNERS = split_words("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
+RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
 """Without a function they run `main` of the script."""
 
-COMMANDS = split_words("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
-REGISTERING = split_words("command callback automain main cli on on_event task entrypoint entry_point")
+COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
+REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
 """Decorators by which a library comes to call the function: click, typer, sacred, hydra, ignite."""
 
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
@@ -35,7 +35,7 @@ ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "i
 
 MAPPING = ("builtins.map", "builtins.filter")
 
-COMMON = split_words(
+COMMON = word_set(
     "forward step get add append items keys values read write save load reset close join split format update run "
     "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
     "debug warning error __init__ to call build setup state_dict load_state_dict parameters"

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
-FEEDS = split_words("update add append push record observe put log __call__ accumulate step set")
+FEEDS = word_set("update add append push record observe put log __call__ accumulate step set")
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
 """What a meter most likely prints as its value, the most telling attribute first."""
 
@@ -185,6 +185,6 @@ class Meters:
             if isinstance(binding.value, cst.Call):
                 for value in (*positional(binding.value), *keywords(binding.value).values()):
                     text = constant_text(value)
-                    if text and any(len(word) > 1 for word in words(text)):
+                    if text and any(len(word) > 1 for word in split_identifier(text)):
                         return text
         return name if last_name(cst.Name(name)) else ""

@@ -5,9 +5,9 @@ import libcst as cst
 from deviate.analysis.resolve.calls import Frame
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted_name, last_name
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-REGISTERING = split_words("set_defaults add_command add_typer add_parser register")
+REGISTERING = word_set("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 

@@ -28,7 +28,7 @@ from deviate.analysis.resolve.callables import (
     WRITING,
 )
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
+from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, split_identifier
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 14
 MOST_CALLS = 16
@@ -59,7 +59,7 @@ SHARED = ("setting", "rate", "memory", "quality", "computed")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Tables: they are what is put into them."""
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
-UNITS = split_words("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
+UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
 class Reason(Enum):
@@ -339,8 +339,8 @@ class Origins:
             return Origin(Reason.CHANGED, where)
         if number is not None:
             is_conditional = any(isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node))
-            is_telling = is_conditional and QUALITY.intersection(words(name))
-            if is_conditional and not is_telling and not COUNTERS.intersection(words(name)):
+            is_telling = is_conditional and QUALITY.intersection(split_identifier(name))
+            if is_conditional and not is_telling and not COUNTERS.intersection(split_identifier(name)):
                 return Origin(Reason.CONDITIONAL, where)
             return Origin(Reason.COUNTED_QUALITY if is_telling else Reason.COUNTED, where)
         added = self.of(value, scope, depth)
@@ -441,7 +441,7 @@ class Origins:
         self.active.discard(key)
         if not origins:
             return None
-        if COUNTERS.intersection(words(name)):
+        if COUNTERS.intersection(split_identifier(name)):
             return Origin(Reason.VALUES_FED, dotted_name(node))
         result = strongest(origins)
         return result if result.kind != "constant" else None
@@ -486,7 +486,7 @@ class Origins:
         """The origin of `base[key]`."""
         path = dotted_name(node)
         if "param_groups" in path:
-            if RATES.intersection(words(" ".join(identifiers(node)))):
+            if RATES.intersection(split_identifier(" ".join(identifiers(node)))):
                 return Origin(Reason.OPTIMIZER_RATE)
             return Origin(Reason.READ_FROM, "the optimizer")
         if path.startswith(("os.environ", "sys.argv")):
@@ -552,7 +552,9 @@ class Origins:
             inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
             return Origin(Reason.COMPUTED_BY, name) if inner.kind in open_kinds else inner
-        if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
+        if MEASURING.intersection(split_identifier(name)) or MEASURING.intersection(
+            split_identifier(qualified.rpartition(".")[2])
+        ):
             return Origin(Reason.RESULT, f"{dotted_name(node.func)}()")
         return UNKNOWN
 
@@ -669,7 +671,7 @@ class Origins:
     def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
         """The origin of a text that shows some values among some words."""
         text += " ".join(constant_text(value) or "" for value in values)
-        if not set(words(text)) <= UNITS:
+        if not set(split_identifier(text)) <= UNITS:
             return TEXT
         origins = [self.of(value, function, depth) for value in values if constant_text(value) is None]
         telling = [origin for origin in origins if origin.kind not in ("text", "constant", "cycle")]

@@ -10,9 +10,9 @@ from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.paths import path_changes
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-FRAMEWORKS = split_words(
+FRAMEWORKS = word_set(
     "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy "
     "pandas sklearn matplotlib transformers accelerate lightning pytorch_lightning tensorboard "
     "tensorboardX wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.base import SAFE, git_environment
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-LEFT = split_words("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
+LEFT = word_set("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
 ENVIRONMENT = "pyvenv.cfg"
 DOCUMENTS = (".md", ".rst", ".txt", ".sh", ".bash", ".toml")
 MOST_FILES = 5_000

@@ -22,7 +22,7 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12
@@ -35,17 +35,15 @@ DISPLAYS = frozenset(
 )
 TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
 
-FLUENT = split_words(
-    "to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind"
-)
+FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
-CONTAINERS = split_words(
+CONTAINERS = word_set(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
 )
-SAME_ITEMS = split_words(
+SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
 ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}

@@ -7,9 +7,9 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.trackers import Found, plain
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-DATABASES = split_words(
+DATABASES = word_set(
     "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
     "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
     "optuna.storages.RDBStorage mlflow.set_tracking_uri"

@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 6
 REST = "…"
@@ -15,9 +15,9 @@ REST = "…"
 HOME = "~"
 FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
 HARMLESS = ("/dev/", "/proc/", "/sys/")
-SAME = split_words("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
+SAME = word_set("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
 """What gives back a path as it was, in another form."""
-EXPANDING = split_words("expanduser expandvars")
+EXPANDING = word_set("expanduser expandvars")
 
 
 class Destinations:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.metrics.collect import IGNORE
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.side_effects.databases import databases
 from deviate.analysis.side_effects.destinations import Destinations
@@ -15,11 +15,11 @@ from deviate.analysis.side_effects.ports import ports
 from deviate.analysis.side_effects.trackers import Found, ids
 from deviate.analysis.side_effects.uploads import uploads
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
 LONGEST_CONDITION = 48
-RANKS = split_words("rank main master process primary")
+RANKS = word_set("rank main master process primary")
 """Words of conditions that hold in one process of each run."""
 
 
@@ -66,7 +66,7 @@ def _condition(node: cst.CSTNode, survey: Survey) -> str:
             if parent in survey.nodes.function_of(node).module.guards:
                 break
             test = survey.nodes.code(parent.test)
-            if RANKS.isdisjoint(words(test)) and len(test) <= LONGEST_CONDITION:
+            if RANKS.isdisjoint(split_identifier(test)) and len(test) <= LONGEST_CONDITION:
                 return f", {'if' if below is parent.body else 'unless'} {test}"
             break
         below = parent

@@ -7,7 +7,7 @@ from deviate.analysis.resolve.tree import constant_text, positional
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.effects import WRITERS, WRITING_METHODS
 from deviate.analysis.side_effects.trackers import Found
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     **{name: (place, (word,)) for name, (place, word) in WRITERS.items()},
@@ -38,7 +38,7 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "Seq2SeqTrainingArguments": (0, ("output_dir",)),
 }
 """The same of classes of frameworks, by the last part of the name."""
-ON_PATHS = split_words("write_text write_bytes mkdir touch")
+ON_PATHS = word_set("write_text write_bytes mkdir touch")
 """Methods of a path that write it."""
 
 

@@ -8,7 +8,7 @@ from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.model import SideEffectKind
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
 """Kind, place and what."""
@@ -29,7 +29,7 @@ IDS = {
     "NeptuneLogger": ("with_id", "run"),
 }
 """Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
-ID_VARIABLES = split_words(
+ID_VARIABLES = word_set(
     "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
 )
 

@@ -6,11 +6,11 @@ from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, keywords
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.trackers import Found, plain
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 MODE_VARIABLES = {"WANDB_MODE": "online", "NEPTUNE_MODE": "async", "SWANLAB_MODE": "cloud", "COMET_START_ONLINE": "1"}
 
-UPLOADS = split_words(
+UPLOADS = word_set(
     "wandb.save wandb.log_artifact wandb.log_model wandb.init().save wandb.init().log_artifact requests.post "
     "requests.put requests.patch requests.Session().post requests.Session().put httpx.post httpx.put smtplib.SMTP "
     "smtplib.SMTP_SSL slack_sdk.WebClient().chat_postMessage slack_sdk.WebClient().files_upload "

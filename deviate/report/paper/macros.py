@@ -65,8 +65,8 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
             if description is not None:
                 pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
                 places.append((index, description, pair))
-    whose = _experiments(findings, report)
-    names = [(*whose[index], description.metric.name) for index, description, _ in places]
+    experiment_prefixes = _experiments(findings, report)
+    names = [(*experiment_prefixes[index], description.metric.name) for index, description, _ in places]
     commands = [macro.name.removeprefix("deviate") for macro in general]
     macros = list(general)
     endings = (*ENDINGS, *_further_endings())
@@ -74,7 +74,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
         macros += [_with_prefix(prefix, macro) for macro in _description(description)]
         macros += [_with_prefix(prefix, macro) for macro in _comparison(comparison)] if index and findings.pairs else []
     commands = [macro.name.removeprefix("deviate") for macro in macros]
-    return (*macros, *stability_macros(findings, whose, commands))
+    return (*macros, *stability_macros(findings, experiment_prefixes, commands))
 
 
 def _with_prefix(prefix: str, macro: Macro) -> Macro:
@@ -98,9 +98,9 @@ def _general(findings: Findings, report: Report) -> Iterator[Macro]:
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
     of_candidates = {verdict.paste: (verdict.candidate,) for verdict in report.verdicts}
     sentences = [text for text in report.paste if text not in of_candidates]
-    whose = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
+    prefix = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
     counts = [()] if len(sentences) == 1 else [(str(index),) for index in range(1, len(sentences) + 1)]
-    names = of_candidates | {text: (*whose, *count) for text, count in zip(sentences, counts, strict=True)}
+    names = of_candidates | {text: (*prefix, *count) for text, count in zip(sentences, counts, strict=True)}
     chosen = prefixes([names[text] for text in report.paste], ("Sentence",), ("Version", "Confidence"))
     for name, text in zip(chosen, report.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))

@@ -1,4 +1,4 @@
-r"""Figures on stability as LaTeX commands: of each evaluation set, its least steady class, and of the weights."""
+r"""Stability figures as LaTeX commands: for each evaluation set, its least stable class, and the weights."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -29,19 +29,27 @@ OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio"
 ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
 
 
-def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], commands: Sequence[str]) -> Iterator[Macro]:
-    """Commands of a report, none where nothing was captured.
+def stability_macros(
+    findings: Findings, experiment_prefixes: Sequence[tuple[str, ...]], commands: Sequence[str]
+) -> Iterator[Macro]:
+    """LaTeX commands of the stability figures; none where nothing was captured.
 
     Args:
-        whose: what the commands of each experiment begin with. commands: those that are there already.
+        experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
     """
     stability = findings.stability
-    groups: list[tuple[tuple[str, ...], list[Macro]]] = []
-    groups += [((*whose[captured.experiment], captured.name), list(_of_set(captured))) for captured in stability.sets]
-    groups += [
-        ((*whose[weights.experiment], "weights"), list(_of_measure(weights.distance))) for weights in stability.weights
+    macro_groups: list[tuple[tuple[str, ...], list[Macro]]] = []
+    macro_groups += [
+        ((*experiment_prefixes[captured.experiment], captured.name), list(_of_set(captured)))
+        for captured in stability.sets
     ]
-    for prefix, (_, macros) in zip(prefixes([name for name, _ in groups], ENDINGS, commands), groups, strict=True):
+    macro_groups += [
+        ((*experiment_prefixes[weights.experiment], "weights"), list(_of_measure(weights.distance)))
+        for weights in stability.weights
+    ]
+    for prefix, (_, macros) in zip(
+        prefixes([name for name, _ in macro_groups], ENDINGS, commands), macro_groups, strict=True
+    ):
         yield from (Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark) for macro in macros)
 
 
@@ -59,13 +67,13 @@ def _of_set(captured: SetStability) -> Iterator[Macro]:
 
 
 def _of_measure(measure: Measure) -> Iterator[Macro]:
-    words, name = MEASURES[measure.name], NAMES[measure.name]
-    places = places_for(measure.value, measure.interval, words)
-    yield _figure(name, measure.value, lambda value: (scale_number(value, places, words),))
+    labels, name = MEASURES[measure.name], NAMES[measure.name]
+    places = places_for(measure.value, measure.interval, labels)
+    yield _figure(name, measure.value, lambda value: (scale_number(value, places, labels),))
     for end in ("Low", "High"):
         if isinstance(measure.interval, Interval):
             value = measure.interval.low if end == "Low" else measure.interval.high
-            yield Macro(f"{name}{end}", maths(Number(words.scale * value, places)), measure.interval.note)
+            yield Macro(f"{name}{end}", maths(Number(labels.scale * value, places)), measure.interval.note)
         else:
             yield missing(f"{name}{end}", measure.interval)
 

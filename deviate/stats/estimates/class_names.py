@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, split_words
+from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, word_set
 
 FEWEST = 3
 LONGEST_PART = 3
 """Words of a class: `golden_retriever` has two."""
 
-MARKERS = split_words(
+MARKERS = word_set(
     "class classes cls category categories label labels group groups subgroup slice domain digit client site region "
     "attribute language lang country speaker organ tissue"
 )
 """What a class or sub-group stands behind."""
-PER_CLASS = split_words(
+PER_CLASS = word_set(
     "acc accuracy f1 fscore precision recall iou dice jaccard ap auc auroc auprc sensitivity specificity wer "
     "cer err error"
 )
@@ -31,21 +31,19 @@ WHOLE = (
     *("balanced", "samples", "binary"),
 )
 """What is taken over all classes, the most telling first; never a class."""
-SPLITS = split_words(
+SPLITS = word_set(
     "train training trn tr test testing tst ts val valid validation validate dev eval evaluation evaluate heldout "
     "holdout source target ood calib calibration query support"
 )
-BETWEEN = SPLITS | split_words("score rate")
+BETWEEN = SPLITS | word_set("score rate")
 """What may stand between a measure and a class."""
-STAGES = split_words(
+STAGES = word_set(
     "best last final first current cur running start end begin early late prev previous initial init base "
     "baseline ema swa sma raw smooth smoothed max min median std var sum diff delta before after warmup online offline "
     "teacher student ensemble knn linear probe"
 )
-UNITS = split_words(
-    "pixel token tokens sentence word char character seq sequence exact partial patch frame video image"
-)
-NUMBERED = COUNTERS | split_words(
+UNITS = word_set("pixel token tokens sentence word char character seq sequence exact partial patch frame video image")
+NUMBERED = COUNTERS | word_set(
     "layer seed run trial head k at top stage level scale gpu device worker replica threshold"
 )
 """What is counted, but no class: `fold_3_acc`, `acc_top_5`."""

@@ -121,9 +121,9 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     outcome = select_completed(control)[0] if control is not None and repeatability(control).is_equal else None
     if outcome is not None:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
-        agreements = {run.replicate: weights_agreement([run, outcome]) for run in alike}
-        absorbed = [run for run in alike if agreements[run.replicate] == "equal"]
-        n_unknown = sum(word == "not reached" for word in agreements.values())
+        agreement_by_replicate = {run.replicate: weights_agreement([run, outcome]) for run in alike}
+        absorbed = [run for run in alike if agreement_by_replicate[run.replicate] == "equal"]
+        n_unknown = sum(word == "not reached" for word in agreement_by_replicate.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []

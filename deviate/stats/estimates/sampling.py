@@ -4,27 +4,27 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
-from deviate.model.metric_vocabulary import QUALITY, split_words, words
+from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 from deviate.stats.estimates.sample import Values, moments, refusal
 
-ACCURACY = split_words("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
-ERROR_RATE = split_words("err error errors misclassified wrong")
-NO_SHARE = split_words("balanced macro squared absolute relative loss")
+ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
+ERROR_RATE = word_set("err error errors misclassified wrong")
+NO_SHARE = word_set("balanced macro squared absolute relative loss")
 """Words of metrics that are no share of examples, though a word beside them says accuracy or error."""
-OTHERS = QUALITY - ACCURACY - ERROR_RATE - split_words("score scores metric metrics result results")
+OTHERS = QUALITY - ACCURACY - ERROR_RATE - word_set("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
 UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:
     """Whether the metric is the share of examples that were right, by its name."""
-    name_words = set(words(metric.name))
+    name_words = set(split_identifier(metric.name))
     return bool(name_words & ACCURACY) and not name_words & (NO_SHARE | ERROR_RATE) and metric.direction != "min"
 
 
 def is_proportion(metric: SelectedMetric) -> bool:
     """Whether the metric is the share of examples that were right, or wrong, by its name."""
-    name_words = set(words(metric.name))
+    name_words = set(split_identifier(metric.name))
     return is_accuracy(metric) or (bool(name_words & ERROR_RATE) and not name_words & NO_SHARE)
 
 
@@ -68,7 +68,7 @@ def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | Non
         return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
     if reason := refusal(1, values):
         return reason
-    is_other = bool(set(words(metric.name)) & OTHERS) and not is_proportion(metric)
+    is_other = bool(set(split_identifier(metric.name)) & OTHERS) and not is_proportion(metric)
     whole = None if is_other else whole_of(metric, values)
     if whole is None or n_examples < 1:
         return NOT_APPLICABLE

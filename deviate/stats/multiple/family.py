@@ -9,34 +9,34 @@ from deviate.stats.compare import refine_p, with_adjusted_p
 from deviate.stats.estimates.sample import count
 
 Family = Literal["primary", "quality", "outside"]
-"""`outside`: time and other metrics, a family of their own, so that they cost the quality metrics nothing."""
+"""`outside`: time and other metrics, apart from the others: they do not make the correction for quality stricter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """Comparisons per candidate after correction, and the sentence that names the families."""
+    """Comparisons per candidate after correction, and a label that names the families."""
 
     pairs: tuple[tuple[Comparison, ...], ...]
     label: str
 
 
 def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_looks: bool = False) -> Adjusted:
-    """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
+    """Correct `p_adjusted` in each family over its metrics and over all candidates, and recompute the verdicts.
 
-    Where the Monte-Carlo error of a p leaves open whether it is below alpha once adjusted, it is computed anew from
-    more arrangements.
+    Where the Monte-Carlo error of a p leaves open whether it is below alpha once adjusted, it is recomputed from more
+    permutations.
     """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
-    settled = {name: iter(_settle(family, confidence, has_looks=has_looks)) for name, family in members.items()}
+    adjusted = {name: iter(_adjust_family(family, confidence, has_looks=has_looks)) for name, family in members.items()}
     return Adjusted(
-        tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
+        tuple(tuple(next(adjusted[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
     )
 
 
-def _settle(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
+def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
     p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
         family = [

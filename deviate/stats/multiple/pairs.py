@@ -77,11 +77,11 @@ def compare_all(
     has_looks = any(at.plan is not None for at in standings)
     adjusted = adjust(compared, confidence=confidence, has_looks=has_looks)
     pairs = []
-    for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
+    for candidate, adjusted_pair, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        looked = headline.note if (headline := _headline(settled)) is not None else ""
+        looked = headline.note if (headline := _headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
-            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in settled
+            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in adjusted_pair
         )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
@@ -135,8 +135,8 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
 
 def _without_remark(comparison: Comparison, remark: str) -> Comparison:
     """The comparison without a remark that its primary metric makes already."""
-    is_told = bool(remark) and not comparison.metric.is_primary
-    return replace(comparison, note="") if is_told else comparison
+    is_repeated = bool(remark) and not comparison.metric.is_primary
+    return replace(comparison, note="") if is_repeated else comparison
 
 
 def _add_contention(comparison: Comparison, note: str) -> Comparison:

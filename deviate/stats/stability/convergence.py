@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Convergence, ConvergenceRow, Direction, Experiment, Run, SelectedMetric, Series, Unavailable
-from deviate.model.metric_vocabulary import words
+from deviate.model.metric_vocabulary import split_identifier
 from deviate.stats.estimates.sampling import is_accuracy
 from deviate.stats.estimates.steps import main_loop
 from deviate.stats.primary import find_primary
@@ -120,9 +120,11 @@ def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -
 def _losses(metrics: Sequence[SelectedMetric]) -> list[SelectedMetric]:
     """Losses, those on held-out data before that of training."""
     losses = [
-        metric for metric in metrics if metric.direction == "min" and {"loss", "xent", "nll"} & set(words(metric.name))
+        metric
+        for metric in metrics
+        if metric.direction == "min" and {"loss", "xent", "nll"} & set(split_identifier(metric.name))
     ]
-    return sorted(losses, key=lambda metric: "train" in words(metric.name))
+    return sorted(losses, key=lambda metric: "train" in split_identifier(metric.name))
 
 
 def _is_curve(runs: Sequence[Run], name: str) -> bool:
