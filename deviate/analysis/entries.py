@@ -30,7 +30,7 @@ COMMAND = re.compile(
 MOST_HOPS = 3
 LARGEST_DOCUMENT = 500_000
 CLEAR = 2.0
-"""Points by which the best one is ahead, where there is no question which one is meant."""
+"""Lead in points from which the best file counts as clearly the training script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Entries:
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is no question which one is meant."""
+        """Whether the best file is clearly the training script."""
         return len(self.scripts) == 1 or (
             len(self.scripts) > 1 and self.scripts[0].score - self.scripts[1].score >= CLEAR
         )
@@ -81,7 +81,7 @@ def rank_scripts(folder: Path) -> Entries:
 
 
 class _Project:
-    """Who imports whom, and what each file makes of it."""
+    """Import relations between the files of a project, and the score of each file."""
 
     def __init__(self, signs: Mapping[str, Signs]) -> None:
         self.signs = signs
@@ -96,7 +96,7 @@ class _Project:
                 self.users[other].append(name)
 
     def judge(self, name: str, command: str) -> Entry:
-        """All that speaks for a file and against it.
+        """The reasons for and against a file being a training script.
 
         Args:
             command: the document that gives the command to run it; empty for none.
@@ -127,7 +127,7 @@ class _Project:
             yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
 
     def _trains_through(self, name: str) -> tuple[int, str] | None:
-        """The nearest file that it imports and that trains, and how many imports away it is."""
+        """The nearest imported file that trains, and the number of imports to it."""
         seen, users = {name}, [name]
         for hops in range(1, MOST_HOPS + 1):
             users = sorted({used for user in users for used in self.uses[user]} - seen)
@@ -197,7 +197,7 @@ class _Project:
 
 
 def _ends(name: str) -> Iterator[str]:
-    """The ways by which a file can be imported, from whatever folder the search begins: a/b, b for a/b.py."""
+    """The names under which a file can be imported, from any search folder: a/b and b for a/b.py."""
     stem = name.removesuffix(".py").removesuffix("/__init__")
     while stem:
         yield stem
@@ -205,7 +205,7 @@ def _ends(name: str) -> Iterator[str]:
 
 
 def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
-    """Scripts that a document of the project tells how to run, each with the first document that does."""
+    """Scripts for which a document of the project gives a command, each with the first such document."""
     commands: dict[str, str] = {}
     for document in files.documents:
         try:
@@ -221,7 +221,7 @@ def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
 
 
 def _scripts_meant(file_name: str, document: str, scripts: tuple[str, ...]) -> list[str]:
-    """The script that a command means: seen from the folder, from the document, or by the end of its path."""
+    """The scripts that a command may mean: relative to the folder, to the document, or by the end of its path."""
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), file_name))
     exact = [script for script in scripts if script in (beside, file_name)]
     return exact or [script for script in scripts if script.endswith(f"/{file_name}")][:1]

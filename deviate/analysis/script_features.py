@@ -1,4 +1,4 @@
-"""What a Python file shows of its purpose: training, a start of its own, imports. Read fast, from text and `ast`."""
+"""Features of a Python file that show its purpose: training, a main part, imports. Fast: from text and `ast`."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from deviate.analysis.resolve.identifier_words import all_words, split_identifie
 from deviate.model.metric_vocabulary import word_set
 
 LARGEST = 2_000_000
-"""Bytes of a file that is still read: more is data."""
+"""Maximum file size in bytes: larger files are data."""
 
 TRAINING_CALLS = word_set(
     "backward zero_grad apply_gradients GradientTape value_and_grad grad train_on_batch partial_fit minimize fit "
@@ -37,7 +37,7 @@ CALLED = re.compile(r"\b(\w+)\(")
 SETTING_UP = re.compile(r"print|input|exit|_?(set|seed|register|init|setup|install|load|config|def)\w*", re.IGNORECASE)
 STARTING_CALLS = word_set("run main Fire train fit start launch spawn cli")
 AT_TOP = re.compile(r"^(?:for\b|while\b|with\b|(?:\w+ *= *[\w.]*(?:fit|train)\w*|[\w.]*\w)\()", re.MULTILINE)
-"""What a line that works at the top level begins with; most files of a library have none and need not be parsed."""
+"""Beginnings of top-level lines that do work; most library files have none and need not be parsed."""
 COUNTING = re.compile(r"^[ \t]*for[ \t]+\W*(\w+)", re.MULTILINE)
 TELLING = re.compile(
     rb"\b(?:backward|GradientTape|value_and_grad|apply_gradients|minimize|train\w*|fit\w*|epochs?|__main__|trainer)\b",
@@ -52,13 +52,13 @@ IMPORTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What one file shows.
+    """Features of one file.
 
     Attributes:
         imports: dotted names that it imports; those of other packages included, relative ones with their dots.
         training: names of the calls that train, in source order.
         loop: word for the counter of its training loop, "epoch" or "step"; empty without one.
-        starts: whether it does something when it is run, beyond defining names.
+        starts: whether running it does more than define names.
         parser: package that reads its command line; empty for none.
         framework: framework that it imports; empty for none.
         error: why it cannot be read as Python 3; empty when it can.
@@ -77,7 +77,7 @@ class Signs:
 
 
 def read_signs(path: Path) -> Signs:
-    """The signs of a file. For the sake of time, one that only defines or says nothing of training is not parsed."""
+    """The features of a file. To save time, files that only define names or never mention training are not parsed."""
     try:
         content = path.read_bytes() if path.stat().st_size <= LARGEST else b""
     except OSError as error:
@@ -113,18 +113,18 @@ def read_signs(path: Path) -> Signs:
 
 
 def _spelling(text: str) -> tuple[str, ...]:
-    """The training calls of a text that is not parsed; names in strings and comments count too."""
+    """The training calls in a text that is not parsed; names in strings and comments count too."""
     return tuple(dict.fromkeys(name for name in CALLED.findall(text) if name in TRAINING_CALLS))
 
 
 def _parse(content: bytes) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\d": the script's own affair
+        warnings.simplefilter("ignore")  # "\d": a problem of the script
         return ast.parse(content)
 
 
 def _telling_nodes(tree: ast.Module) -> Iterator[ast.Call | ast.For]:
-    """Calls and loops in source order; half the time of `ast.walk`, for names and constants are passed over."""
+    """Calls and loops in source order; twice as fast as `ast.walk`, as names and constants are skipped."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -151,7 +151,7 @@ def _imports(text: str) -> Iterator[str]:
 
 
 def _calls(call: ast.Call) -> list[str]:
-    """The names of a callee, outermost object first; [""] for one without a name."""
+    """The dotted parts of a callee, outermost object first; [""] for one without a name."""
     names: list[str] = []
     node: ast.expr = call.func
     while isinstance(node, ast.Attribute):
@@ -179,7 +179,7 @@ def _training_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _loop(counters: Iterable[str]) -> str:
-    """Word for the counter of a loop over epochs, else over steps; empty when there is neither."""
+    """The unit of a loop over epochs, else over steps; empty if there is neither."""
     counter_words = set(all_words(counters))
     return "epoch" if counter_words & EPOCHS else "step" if counter_words & STEPS else ""
 
@@ -191,7 +191,7 @@ def _counters(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _does_something(statement: ast.stmt) -> bool:
-    """Whether a statement at the top level works, beyond importing, defining and setting up."""
+    """Whether a top-level statement does more than import, define and set up."""
     match statement:
         case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
             names = _calls(call)

@@ -51,7 +51,7 @@ def _message(call: Called, subject: str) -> str:
 
 
 def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether a number becomes a value that is called a seed, through arithmetic alone."""
+    """Whether a number becomes, through arithmetic alone, the value of a seed."""
     for parent in survey.nodes.ancestors(node):
         match parent:
             case cst.Arg(keyword=cst.Name(value=name)):

@@ -52,7 +52,7 @@ def _is_seeded(survey: Survey) -> bool:
 
 
 def _is_sample(call: Called, survey: Survey) -> bool:
-    """Whether an action is drawn once, to see what actions look like."""
+    """Whether an action is sampled only once, for instance to inspect its shape."""
     is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
     return is_kept and not survey.nodes.loops_around(call.node)
 

@@ -56,7 +56,7 @@ def gather(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
-    """Where values are taken by a tensor of indices from what these calls make."""
+    """Subscripts by a tensor of indices, of the values that these calls create."""
     names: dict[cst.CSTNode, set[str]] = {}
     for call in calls:
         statement = survey.nodes.parents.get(call.node)
@@ -83,7 +83,7 @@ def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:
 
 
 def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> bool:
-    """Whether a parameter is called an index: one that a loop counts is a number."""
+    """Whether a parameter is named like an index; a loop counter is a number and does not count."""
     _, bindings = survey.resolver.find(name.value, function)
     is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
     return is_given and bool(INDICES.intersection(split_identifier(name.value)))

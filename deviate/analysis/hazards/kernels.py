@@ -1,4 +1,4 @@
-"""Whether a script asks its framework for deterministic kernels, and calls of those that are not."""
+"""Calls of nondeterministic kernels, and whether the script asks its framework for deterministic ones."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from deviate.analysis.resolve.tree import constant_number, constant_text, identi
 from deviate.model.metric_vocabulary import word_set
 
 DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
-"""Words for what is given to a model, without a gradient."""
+"""Words for model inputs, which have no gradient."""
 
 TRAINING = word_set("train training trains")
 
@@ -19,10 +19,10 @@ ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
 
 
 def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator[Called]:
-    """Calls by full names, but those of a framework that the script itself puts into its deterministic mode.
+    """Calls by full name, except of frameworks that the script itself sets to deterministic mode.
 
     Args:
-        also: another switch that will do: "cudnn".
+        also: another switch that is sufficient: "cudnn".
     """
     switches = held_by_script(survey)
     for call in survey.calls(names):
@@ -31,7 +31,7 @@ def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator
 
 
 def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
-    """The same of kernels whose gradient is not deterministic: layers, and functions where a gradient is taken."""
+    """Calls of kernels whose gradient is not deterministic: layers, and functions where a gradient is computed."""
     for call in kernels(survey, names):
         is_layer = call.last[:1].isupper()
         if is_layer or _has_gradient(call, survey):
@@ -39,7 +39,7 @@ def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called
 
 
 def _has_gradient(call: Called, survey: Survey) -> bool:
-    """Whether a function is called in a model or training step, and not of the data itself."""
+    """Whether a function is called in a model or training step, and not on the input data."""
     arguments = positional(call.node)
     of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
     in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
@@ -47,7 +47,7 @@ def _has_gradient(call: Called, survey: Survey) -> bool:
 
 
 def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether a node stands in a branch that returns early and does not ask for training: what a trained model does."""
+    """Whether a node is in a branch for inference: it returns early and its condition does not mention training."""
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.If) and node is not parent.test:
             returns = any(isinstance(part, cst.Return) for part in walk(parent.body))

@@ -72,7 +72,7 @@ def _has_workers(call: Called) -> bool:
 
 
 def _own_generator(call: Called, survey: Survey) -> str | None:
-    """The attribute of a data set of the project that holds a generator from which its items are drawn."""
+    """The attribute of a data set of the project that stores the generator from which its items are drawn."""
     data = call.argument(0, "dataset")
     for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
         for cls in survey.resolver.order(data_class)[0]:

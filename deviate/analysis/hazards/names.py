@@ -1,4 +1,4 @@
-"""Full names of library functions under all the prefixes by which they are imported, and those that draw."""
+"""Full names of library functions under all import prefixes, and the functions that draw random numbers."""
 
 from collections.abc import Iterator
 
@@ -48,7 +48,7 @@ def draws_from(name: str) -> str | None:
 
 
 def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
-    """Draws from global generators when a node runs or what it stands for is called, in functions of the project."""
+    """Draws from global generators by a node, including those in functions of the project that it calls."""
     callees = [ref.function for ref in survey.resolver.functions(node, function)]
     for value, _ in survey.values(node, function):
         callees += survey.graph.callees(value) if isinstance(value, cst.Lambda) else ()

@@ -70,14 +70,14 @@ def scatter(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _of_graphs(survey: Survey) -> Iterator[str]:
-    """Names of PyTorch Geometric that add up messages: functions, and all layers called a convolution."""
+    """Functions and layers of PyTorch Geometric that sum messages; all layers called a convolution count."""
     for name in survey.names:
         if name.startswith("torch_geometric.") and (name in GRAPHS or name.endswith("Conv")):
             yield name
 
 
 def _is_at(call: cst.Call) -> bool:
-    """Whether a method is called of `array.at[index]`."""
+    """Whether the method belongs to `array.at[index]`."""
     match call.func:
         case cst.Attribute(value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="at")))):
             return True

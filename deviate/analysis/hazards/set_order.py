@@ -47,7 +47,7 @@ def set_order(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
-    """Expressions whose items are taken out, each with what is shown for it."""
+    """Set expressions whose items are taken out, each with its label in the report."""
     for function in survey.functions:
         seen: set[cst.CSTNode] = set()
         for bindings in function.bindings.values():

@@ -1,4 +1,4 @@
-"""What a loop counts: epochs, steps, batches of data, or repeats of a whole training; and its counter."""
+"""What a loop counts (epochs, steps, batches, or repeats of a whole training), and its counter variable."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -28,14 +28,14 @@ REPEATING = word_set(
     "seed seeds fold folds kf kfold skf cv run runs trial trials repeat repeats reps repetitions restarts configs "
     "experiments"
 )
-"""The same in what a loop goes through, where `dataset` and `model` say nothing."""
+"""Words in the iterable of such loops; `dataset` and `model` are not among them."""
 
 RANGES = word_set("range xrange trange prange arange count cycle repeat")
 AROUND = word_set("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
 
 
 def counter_of(loop: LoopNode) -> str | None:
-    """The counter of a loop: the (first) target of a `for`; of a `while`, what is counted up and tested."""
+    """The counter of a loop: the first target of a `for`; in a `while`, the variable that is incremented and tested."""
     if isinstance(loop, cst.For):
         target: cst.BaseExpression = loop.target
         while isinstance(target, cst.Tuple | cst.List) and target.elements:
@@ -63,7 +63,7 @@ def counter_of(loop: LoopNode) -> str | None:
 
 
 def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUnit:
-    """What a loop counts, by its counter and by what it goes through."""
+    """The unit that a loop counts, judged by its counter and its iterable."""
     variable = counter_of(loop)
     variable_words = set(split_identifier(variable)) if variable else set()
     if variable_words & EPOCHS and not (variable_words & REPEATS):
@@ -88,7 +88,7 @@ def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUn
 def _iterated_expressions(
     node: cst.BaseExpression, function: Function, graph: CallGraph, depth: int = 6
 ) -> Iterator[cst.BaseExpression]:
-    """What an iterable is made of: names followed to their values, progress bars and `enumerate` taken off."""
+    """The expressions behind an iterable: names are resolved, progress bars and `enumerate` are removed."""
     yield node
     if depth == 0:
         return
@@ -103,7 +103,7 @@ def _iterated_expressions(
 
 
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
-    """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
+    """The words in an iterable that say what is counted: names, bounds of a range, the title of a progress bar."""
     if isinstance(node, cst.Name | cst.Attribute):
         yield from split_identifier(dotted_name(node))
     elif isinstance(node, cst.Call):

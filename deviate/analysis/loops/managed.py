@@ -1,4 +1,4 @@
-"""Managed loops: training that a framework drives by itself, told by the call that starts it."""
+"""Managed loops: training that a framework runs, recognised by the call that starts it."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,13 @@ EVALUATORS = word_set("eval evaluator evaluate val valid validation validator te
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """Something that trains when it is told to.
+    """A framework whose objects have a method that trains.
 
     Attributes:
-        packages: what the full names of its objects begin with.
-        methods: the calls that train.
-        owners: parts of names of which the full name holds one; none where any will do.
-        spelled: words of the name of its object, by which a call is known whose object cannot be resolved.
-        is_last_resort: it counts only where nothing else trains: it may as well be a tool beside the training.
+        packages: prefixes of the full names of its objects. methods: the methods that train.
+        owners: the full name contains one of these; empty if any name will do.
+        spelled: words in the variable name of its object, used if the object cannot be resolved.
+        is_last_resort: it counts only if nothing else trains, as it may be a tool beside the training.
     """
 
     name: str
@@ -80,11 +79,11 @@ PREPARING = word_set(
     "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
     "binarizer imputer over under"
 )
-"""Words in the full names of what is fitted to data before a model is."""
+"""Words in the full names of objects that are fitted to data before the model is."""
 
 
 def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
-    """The framework that trains by itself when a call runs; None for a call that starts no managed loop."""
+    """The framework that trains when a call runs; None if the call starts no managed loop."""
     method = last_name(call.func)
     frameworks = [framework for framework in FRAMEWORKS if method in framework.methods]
     if not frameworks:
@@ -113,7 +112,7 @@ def _is_of(name: str, framework: Framework) -> bool:
 
 
 def _is_untold(name: str) -> bool:
-    """Whether a full name leaves the kind of the object open: what is made from a configuration, or by code unseen."""
+    """Whether a full name leaves the type of the object open, as for objects created from a configuration."""
     return not any(name.startswith(f"{package}.") for framework in FRAMEWORKS for package in framework.packages)
 
 
@@ -129,7 +128,7 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
 
 
 def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
-    """Calls of `compile` that may belong to a call of `fit`, the most likely one first.
+    """Calls of `compile` that may belong to a call of `fit`, most likely first.
 
     That is one of the same variable in the same function, then one that runs where the model is made, then one of the
     same name anywhere, then any.

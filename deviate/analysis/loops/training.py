@@ -1,4 +1,4 @@
-"""What shows that a loop trains: calls and assignments that change the weights of a model."""
+"""Evidence that a loop trains: calls and assignments that change the weights of a model."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ UPDATES = word_set(
     "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
     "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
 )
-"""Names of callables that train whatever they belong to."""
+"""Names of callables that train, whatever object they belong to."""
 
 OPTIMIZERS = word_set("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
 STEPS_OF_OPTIMIZERS = word_set("step apply update run minimize")
@@ -32,7 +32,7 @@ OTHERWISE = word_set(
     "data dataset datasets load loader loaders split set sets get make build create prepare read print plot show log "
     "is transform transforms sampler generator eval test val iter files path"
 )
-"""Words beside `train` in the name of a function that does something else: `load_train_data`."""
+"""Words that, beside `train` in the name of a function, mean something else: `load_train_data`."""
 
 RATES = word_set("lr learningrate rate eta alpha stepsize")
 SLOPES = word_set("grad grads gradient gradients delta dw db g d")
@@ -45,7 +45,7 @@ NO_MODELS = word_set("loss losses criterion metric metrics layer transform")
 
 
 class TrainingSigns:
-    """Finds what trains, in a node and in all that it calls."""
+    """Finds code that trains, in a node and in all functions that it calls."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -54,11 +54,11 @@ class TrainingSigns:
         self._known_so: dict[cst.CSTNode, list[cst.CSTNode]] = {}
 
     def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What trains when a node runs, what stands in it first."""
+        """The code that trains when a node runs, that in the node itself first."""
         return [sign for part in self._run_by(node) for sign in self._in(part)]
 
     def likely(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What may train when a node runs, by its name alone: the inside of it is not seen."""
+        """The calls that may train when a node runs, judged by name alone, as their code is not available."""
         return [sign for part in self._run_by(node) for sign in self._so(part)]
 
     def _run_by(self, node: cst.CSTNode) -> list[cst.CSTNode]:
@@ -80,7 +80,7 @@ class TrainingSigns:
         return nodes.within(node, nodes.function_of(node).module.acts)
 
     def _is_so_named(self, call: cst.Call) -> bool:
-        """`train(…)`, and `model.train()`, which turns a model to training."""
+        """Whether the name of the callee says that it trains: `train(…)`. `model.train()` only sets the mode."""
         name_words = set(split_identifier(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
             return bool(word_set("model net network") & set(split_identifier(dotted_name(call.func.value))))
@@ -111,16 +111,16 @@ class TrainingSigns:
             return True
         if name in FITTED and isinstance(call.func, cst.Attribute) and call.args and not _is_mode(call):
             function = self.graph.nodes.function_of(call)
-            is_seen = bool(self.resolver.functions(call.func, function))  # what it does is seen inside
+            is_seen = bool(self.resolver.functions(call.func, function))  # its effect is found inside the function
             return not is_seen and not _is_preparation(self.resolver.names(call.func, function))
         return self._is_library_update(call, name)
 
     def _is_stepped(self, call: cst.Call) -> bool:
-        """`scaler.step(optimizer)`."""
+        """Whether the call steps an optimizer passed as an argument, as in `scaler.step(optimizer)`."""
         return any(OPTIMIZERS & set(split_identifier(dotted_name(value))) for value in positional(call)[:1])
 
     def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
-        """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
+        """Whether a TensorFlow session runs a training operation: `session.run(train_op)`, or `train_op.run()`."""
         if OPERATIONS & spelled:
             return True
         fetched = [*positional(call)[:1], *(value for key, value in keywords(call).items() if key == "fetches")]
@@ -152,7 +152,7 @@ class TrainingSigns:
     # ------------------------------------------------------------ beginnings
 
     def builds_model(self, call: cst.Call, function: Function) -> bool:
-        """Whether a call makes a model."""
+        """Whether a call creates a model."""
         for referent in self.resolver.resolve(call.func, function):
             if isinstance(referent, ClassRef):
                 bases = self.resolver.order(referent.cls)[1]
@@ -169,7 +169,7 @@ class TrainingSigns:
 
 
 def _is_descent(step: cst.BaseExpression) -> bool:
-    """`rate * gradient`, the step of plain gradient descent."""
+    """Whether an expression is the step of plain gradient descent, `rate * gradient`."""
     if not any(
         isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Multiply) for part in walk(step)
     ):
@@ -186,12 +186,12 @@ def _is_operation(name: str) -> bool:
 
 
 def _is_mode(call: cst.Call) -> bool:
-    """`model.train(True)`."""
+    """Whether the call sets the training mode: `model.train(True)`."""
     return {dotted_name(argument.value) for argument in call.args} <= {"True", "False", "mode"}
 
 
 def _is_preparation(names: list[str]) -> bool:
-    """Whether `fit` and `train` are those of scalers, encoders and tokenizers."""
+    """Whether the `fit` or `train` of these objects only fits scalers, encoders or tokenizers."""
     parts = {part for name in names for part in split_identifier(name)}
     return bool(
         parts

@@ -1,4 +1,4 @@
-"""Evidence: what speaks for or against taking a reported value for a metric, the most telling rule first."""
+"""Evidence for and against a reported value being a metric, as rules; the first that applies decides."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from deviate.analysis.resolve.tree import dotted_name, last_name
 from deviate.model import RejectionReason, Role
 from deviate.model.metric_vocabulary import word_set
 
-# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
+# Sinks that keep a series per name: values passed to them are meant to be watched.
 TRACKERS = word_set(
     "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
@@ -41,7 +41,7 @@ FIXED = {
     "constant": RejectionReason.CONSTANT,
     "object": RejectionReason.OBJECT,
 }
-"""Kinds of origin that are no measurement."""
+"""Kinds of origin that are never a measurement."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
 TEXT_NAMES = word_set(
@@ -75,9 +75,9 @@ class View:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is computed from counters alone and yet told to be a measurement.
+        """Whether the value is computed from counters alone but named like a measurement.
 
-        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+        Schedules and small scripts do so: `acc = epoch / 10`. An unmodified counter is not meant.
         """
         if self.origin.reason is not Reason.OF_COUNTER:
             return False
@@ -90,33 +90,33 @@ class View:
 
     @property
     def is_shown_as_quality(self) -> bool:
-        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
+        """Whether it is called a quality and shown with decimals: then it is no counter, even if stored beside one."""
         telling = QUALITY - NEUTRAL
         is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
         return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
 
     @property
     def is_length(self) -> bool:
-        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
+        """Whether the value counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
         name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
         return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
 
     @property
     def is_watched(self) -> bool:
-        """Whether it is handed, under a name, to what keeps a series for each name."""
+        """Whether the value is passed, under a name, to a sink that keeps a series per name."""
         return (self.sink in TRACKERS or self.value.style == Style.METER) and any(
             len(word) > 1 for word in self.words_before
         )
 
     @property
     def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
+        """Whether the text before the value ends in a preposition: `accuracy for {name}`, `loss at {place}`."""
         return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for a metric of some role."""
+    """Evidence that a value is a metric of some role."""
 
     role: Role
     text: str
@@ -124,7 +124,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a value is no metric."""
+    """Evidence that a value is no metric."""
 
     cause: RejectionReason
     detail: str = ""
@@ -137,7 +137,7 @@ Rule = Callable[[View], Evidence | Objection | None]
 
 
 def declared_metric(view: View) -> Evidence | None:
-    """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
+    """A value passed to `deviate.log` is a metric whatever it looks like: the script says so."""
     if view.sink != "deviate" or view.value.style == Style.NAME:
         return None
     called = {*view.expression_words, *view.words_before}
@@ -149,12 +149,12 @@ def declared_metric(view: View) -> Evidence | None:
 
 
 def part_of_name(view: View) -> Objection | None:
-    """What stands in a tag tells what is reported and is not reported itself."""
+    """A value inside a tag names what is reported and is not reported itself."""
     return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
 
 
 def learning_rate(view: View) -> Objection | None:
-    """Learning rates are set, whoever computes them."""
+    """Learning rates are settings, even if computed."""
     is_named = RATES & set(view.expression_words) or (
         RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
     )
@@ -193,7 +193,7 @@ def in_quotes(view: View) -> Objection | None:
 
 
 def text_name(view: View) -> Objection | None:
-    """`model_name`, `results_dir`: names and places, whatever they are names of."""
+    """Names and paths, such as `model_name` and `results_dir`."""
     last = split_identifier(last_name(_innermost(view.value.source)))[-1:]
     is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
     return Objection(RejectionReason.TEXT_NAME) if is_open and TEXT_NAMES & set(last) else None
@@ -217,7 +217,7 @@ def counter_name(view: View) -> Objection | None:
 
 
 def tracked_setting(view: View) -> Objection | None:
-    """What is handed to a tracker under the name of a counter or of something that is chosen."""
+    """A value passed to a tracker under the name of a counter or setting."""
     last = view.words_before[-1:]
     if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.expression_words, *view.words_before}:
         return None
@@ -265,13 +265,13 @@ def time_label(view: View) -> Evidence | None:
 
 
 def tracker_name(view: View) -> Evidence | None:
-    """Somebody watches it under a name of its own."""
+    """A value tracked under a name of its own."""
     is_open = view.origin.kind in ("unknown", "computed") or view.is_length
     return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
 
 
 def mapping_values(view: View) -> Evidence | None:
-    """A mapping that is handed whole to what shows names beside values."""
+    """A mapping passed whole to a sink that shows names beside values."""
     is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
     is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
     return Evidence("other", "a mapping of named values") if is_open and is_shown else None
@@ -313,11 +313,11 @@ EVIDENCE: tuple[Rule, ...] = (
     mapping_values,
     float_format,
 )
-"""The most telling first: it decides, and those that agree with it are told beside it."""
+"""Rules, strongest first: the first that applies decides, and those that agree with it are listed with it."""
 
 
 def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The callee of a call, the base of an item."""
+    """The innermost callee of calls and base of subscripts."""
     while isinstance(node, cst.Call | cst.Subscript):
         node = node.func if isinstance(node, cst.Call) else node.value
     return node

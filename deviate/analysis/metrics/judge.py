@@ -1,4 +1,4 @@
-"""Judgement: whether a reported value is a metric, by the most telling evidence."""
+"""Decides whether a reported value is a metric, by the strongest evidence."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ __all__ = ["Candidate", "Decision", "Judge"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A value that is reported, with what stands around it.
+    """A reported value with the text around it.
 
     Attributes:
         before, after: text up to the neighbouring values of the message.
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The role of a metric, or (role None) why it is none."""
+    """The role of a metric, or role None with the objection."""
 
     role: Role | None
     direction: Direction | None = None
@@ -53,7 +53,7 @@ class Decision:
 
 
 class Judge:
-    """Weighs candidates."""
+    """Judges candidates."""
 
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
@@ -65,7 +65,7 @@ class Judge:
         return origin
 
     def decide(self, candidate: Candidate) -> Decision:
-        """Metric or not, with reasons."""
+        """Whether a candidate is a metric, with reasons."""
         view = self._view(candidate)
         rule_results = [result for rule in EVIDENCE if (result := rule(view)) is not None]
         if not rule_results:

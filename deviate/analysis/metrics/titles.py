@@ -1,4 +1,4 @@
-"""Titles: the words that a metric's name is made of, taken from its message, its expression and what is around."""
+"""Titles: the words of a metric's name, taken from its message, its expression and the surrounding code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ BETWEEN = re.compile(r"[\s,;/|(\[]*")
 
 
 def name_parts(metrics: Sequence[tuple[Judged, Context]]) -> list[NameParts]:
-    """What each metric's name can be made of.
+    """The words from which each metric's name can be built.
 
     Args:
         metrics: in the order of files and lines, those of one site side by side.
@@ -72,7 +72,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
 
 
 def _declared_name(candidate: Candidate) -> str:
-    """The name that `deviate.log` was given, as an identifier; empty where only a run can tell it."""
+    """The name passed to `deviate.log`, as an identifier; empty if known only at run time."""
     is_constant = candidate.message.count("{}") == 1
     return re.sub(r"\W+", "_", candidate.before).strip("_") if is_constant else ""
 
@@ -81,7 +81,7 @@ def _declared_name(candidate: Candidate) -> str:
 
 
 def _time_words(text: list[str], candidate: Candidate) -> list[str]:
-    """Words of a time: `took` says nothing, the step that took it does."""
+    """Words that describe a time: `took` does not, the name of the step that took it does."""
     kind, unit = unit_after(candidate.after)
     if not text and kind == "speed":
         return split_identifier(unit.replace("/s", " per second"))
@@ -102,7 +102,7 @@ def _time_words(text: list[str], candidate: Candidate) -> list[str]:
 
 
 def _places(metrics: Sequence[tuple[Judged, Context]]) -> list[int | None]:
-    """The number of each value in its message; None where that cannot be told."""
+    """The index of each value in its message; None if unknown."""
     latest: dict[tuple[int, str], int] = {}
     places: dict[int, int | None] = {}
     for judged, _ in metrics:
@@ -160,7 +160,7 @@ def _root(candidate: Candidate) -> str:
 
 
 def _phase(candidate: Candidate, context: Context, place: int | None) -> str | None:
-    """Train, test, val or eval: by the nearest text, the expression, the message up to here, or the function."""
+    """# phases are compared: it is of none"""
     spelled = re.sub(r"(?<=\w)\.val\b", "", candidate.value.spelled)  # the latest value of a meter
     if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # what compares phases is of none
         return None

@@ -1,4 +1,4 @@
-"""Names of callables, attributes and variables that tell by themselves what their value is."""
+"""Names of callables, attributes and variables from which the kind of their value follows."""
 
 from deviate.model.metric_vocabulary import word_set
 
@@ -10,12 +10,12 @@ CLOCKS = word_set(
 )
 CLOCK_NAMES = ("perf_counter", "default_timer")
 STOPWATCHES = word_set("elapsed elapsed_time elapsed_seconds")
-# What tells a moment, a place or a kind.
+# Names of times, places and kinds.
 TEXTS = word_set(
     "time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.type os.environ.get "
     "os.getenv builtins.input sys.version platform.node socket.gethostname pathlib.Path json.dumps pprint.pformat"
 )
-# What makes a text of its argument, or what prints as one: of a duration too.
+# Functions that format their argument, or return an object that prints as text, also for durations.
 WRITING = word_set(
     "builtins.str builtins.repr builtins.format time.strftime time.gmtime datetime.timedelta timedelta strftime"
 )
@@ -29,7 +29,7 @@ TEXT_PARTS = word_set("name __name__ device dtype __class__ path filename isofor
 MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
-# Functions and methods whose result is of the kind of their first argument, or of what they are called on.
+# Functions and methods whose result has the kind of their first argument or of their object.
 PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
@@ -37,13 +37,13 @@ PASSING = word_set(
     "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum"
 )
 JOINING = ("max", "min", "maximum", "minimum")
-"""Those of them whose arguments all have a say."""
+"""Those of them whose result depends on all arguments."""
 
-# Constructors of torch whose object is the number that they are given.
+# Constructors of torch whose object is the number passed to them.
 NUMBERS = ("Tensor", "FloatTensor", "Variable", "Decimal", "Fraction")
 ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
 WRAPPINGS = ("tqdm", "track", "list", "tuple", "reversed", "sorted", "iter")
-# Libraries of measures: their functions, and what the objects of their classes compute.
+# Libraries of metrics: their functions, and the objects of their classes.
 MEASURES = (
     "torchmetrics.", "sklearn.metrics.", "tensorflow.keras.metrics.", "keras.metrics.", "tf_keras.metrics.",
     "tensorflow.metrics.", "tensorflow.compat.v1.metrics.", "evaluate.load", "datasets.load_metric", "seqeval.",

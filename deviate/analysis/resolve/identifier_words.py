@@ -1,4 +1,4 @@
-"""Words of messages and identifiers: what `wording` says of keys, and what only stands around a value in a message."""
+"""Vocabulary of messages and identifiers, beyond that of keys in `metric_vocabulary`."""
 
 import re
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ __all__ = [
     "unit_after",
 ]  # fmt: skip
 
-# What papers and command lines call what is chosen, not measured.
+# Names of hyperparameters in papers and command lines.
 TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
@@ -69,7 +69,7 @@ PHASES = {
 
 
 TELLING = QUALITY | SHORT_TIMES | SPEEDS
-# What an expression does to its value, or where it keeps it.
+# What an expression does to its value, or where it is stored.
 PLAIN = word_set(
     "item float int detach cpu numpy mean sum avg np torch tf math round len data self start end begin tic toc get str "
     "exp val value values list max min total cur global datetime timedelta format items keys for in if else not and or"
@@ -81,7 +81,7 @@ VARIANTS = word_set(
     "final best average averaged overall current running total last mean max min highest lowest smoothed"
 )
 SPENT = word_set("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
-# What meters call what they show.
+# Names of the attributes that meters show.
 STATISTICS = {
     "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",
     "mean": "mean", "global_avg": "avg", "smoothed": "smoothed", "median": "median", "max": "max", "min": "min",
@@ -94,7 +94,7 @@ def all_words(texts: Iterable[str]) -> list[str]:
 
 
 def clause(text: str) -> str:
-    """The part of a text that names the value after it: from the last separator that has words behind it."""
+    """The part of a text that names the value after it: the text after the last separator followed by words."""
     pieces = [
         piece
         for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text)
@@ -111,7 +111,7 @@ UNIT = re.compile(
 
 
 def unit_after(text: str) -> tuple[str, str]:
-    """The unit at the start of the text behind a value: its kind (`speed`, `time` or empty) and its words."""
+    """The unit at the start of the text after a value: its kind (`speed`, `time` or empty) and its words."""
     match = UNIT.match(text)
     if match is None:
         return "", ""
@@ -119,11 +119,11 @@ def unit_after(text: str) -> tuple[str, str]:
 
 
 def phase_of(*texts: str) -> str | None:
-    """The phase that the first telling text names."""
+    """The phase named by the first text that names one."""
     return next((phases[0] for phases in map(phases_in, texts) if phases), None)
 
 
 def phases_in(text: str) -> list[str]:
-    """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
+    """The phases that a text names, in order; `eval` is dropped if the text also names the data."""
     phases = [PHASES[word] for word in split_identifier(text) if word in PHASES]
     return [phase for phase in phases if phase != "eval"] or phases

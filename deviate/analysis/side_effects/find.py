@@ -1,4 +1,4 @@
-"""The side effects in what a script reaches."""
+"""Finds the side effects in the code that a script reaches."""
 
 from collections.abc import Callable
 
@@ -20,13 +20,13 @@ from deviate.model.metric_vocabulary import word_set
 RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
 LONGEST_CONDITION = 48
 RANKS = word_set("rank main master process primary")
-"""Words of conditions that hold in one process of each run."""
+"""Words of conditions that hold in only one process of each run."""
 
 
 def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     """All of them in source order, each kind once in a line; a path only once for all that is written below it.
 
-    What stands behind `# deviate: ignore`, or in code that is never reached, is left out.
+    Lines with `# deviate: ignore` and unreachable code are left out.
     """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
@@ -57,7 +57,7 @@ def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
 
 
 def _condition(node: cst.CSTNode, survey: Survey) -> str:
-    """On what it depends, where that stands in the same function."""
+    """The condition under which a node runs, if it is in the same function."""
     below = node
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.FunctionDef | cst.Module):

@@ -27,7 +27,7 @@ PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     "shutil.copytree": (1, ("dst",)),
     "shutil.move": (1, ("dst",)),
 }
-"""Functions that write, with the place and the names of the argument that tells where."""
+"""Functions that write, with the position and names of the path argument."""
 CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "ModelCheckpoint": (0, ("filepath", "dirpath")),
     "CSVLogger": (0, ("filename", "save_dir")),
@@ -37,9 +37,9 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "TrainingArguments": (0, ("output_dir",)),
     "Seq2SeqTrainingArguments": (0, ("output_dir",)),
 }
-"""The same of classes of frameworks, by the last part of the name."""
+"""Framework classes that write, by the last part of the name."""
 ON_PATHS = word_set("write_text write_bytes mkdir touch")
-"""Methods of a path that write it."""
+"""Methods of a path object that write to it."""
 
 
 def paths(survey: Survey, destinations: Destinations) -> Found:

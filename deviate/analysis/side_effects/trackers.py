@@ -11,7 +11,7 @@ from deviate.model import SideEffectKind
 from deviate.model.metric_vocabulary import word_set
 
 Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
-"""Kind, place and what."""
+"""Kind, node and description."""
 
 IDS = {
     "wandb.init": ("id", "resume", "name"),
@@ -28,7 +28,7 @@ IDS = {
     "CometLogger": ("experiment_key",),
     "NeptuneLogger": ("with_id", "run"),
 }
-"""Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
+"""Arguments that name a tracker run; logger classes by the last part of the name."""
 ID_VARIABLES = word_set(
     "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
 )
@@ -48,7 +48,7 @@ def ids(survey: Survey, destinations: Destinations) -> Found:
 
 
 def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
-    """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
+    """The arguments that fix the tracker run. `resume` continues a run only together with its id."""
     by_name = keywords(call.node)
     for word in arguments:
         value = destinations.constant(by_name.get(word), call.function)
@@ -66,5 +66,5 @@ def _is_given(node: cst.BaseExpression | None) -> bool:
 
 
 def plain(name: str) -> str:
-    """A full name without the calls in it."""
+    """A full name without `()`."""
     return name.replace("()", "")

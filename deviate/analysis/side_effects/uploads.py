@@ -43,7 +43,7 @@ def uploads(survey: Survey, destinations: Destinations) -> Found:
 
 
 def _online(survey: Survey, destinations: Destinations) -> Found:
-    """Trackers that the script itself puts online, over what deviate asks of them."""
+    """Trackers that the script sets to online mode, overriding deviate's request."""
     for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
         mode = destinations.constant(keywords(call.node).get("mode"), call.function)
         if mode in MODE_VARIABLES.values():
