@@ -174,7 +174,7 @@ def judge(
 
 
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
-    """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
+    """Give compared descriptions the smallest of their standard errors, so that they are rounded alike."""
     baseline, candidates = described[0], described[1:]
     rows: dict[str, list[tuple[int, Description]]] = {
         description.metric.name: [(0, description)] for description in baseline.descriptions
@@ -275,7 +275,7 @@ def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) ->
 def _with_declared(
     metrics: Sequence[Sequence[SelectedMetric]], matches: Mapping[str, str]
 ) -> tuple[SelectedMetric, ...]:
-    """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
+    """The baseline's metrics; if it declares no primary one, a candidate's declaration is used."""
     if any(metric.is_primary for metric in metrics[0]):
         return tuple(metrics[0])
     declared = {metric.name for candidate in metrics[1:] for metric in candidate if metric.is_primary}

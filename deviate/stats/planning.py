@@ -1,7 +1,7 @@
-"""Planning from runs on record: the difference that a number of runs of this spread could see, and what a margin takes.
+"""Planning from recorded runs: the difference that a number of runs can detect, and the runs a margin needs.
 
-It goes by the SD alone, never by the difference that was observed: power for that says nothing that its p does not.
-Source: Hoenig & Heisey (2001), The abuse of power.
+It uses the SD alone, never the observed difference, whose power says no more than its p. Source: Hoenig & Heisey
+(2001), The abuse of power.
 """
 
 import math
@@ -40,9 +40,9 @@ def planning(
     *,
     confidence: float = 0.95,
 ) -> tuple[Planning, ...]:
-    """One plan per candidate with the primary metric; of a single experiment or of variants, one.
+    """One plan per candidate with the primary metric; a single plan for one experiment or for variants.
 
-    Of variants it is the one that varies all that the others vary: methods are compared with everything varied.
+    For variants it uses the one that varies most: methods are compared with everything varied.
     """
     if pairs:
         return tuple(
@@ -61,7 +61,7 @@ def planning(
 
 
 def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, confidence: float = 0.95) -> Planning:
-    """By the spread within both sides, pooled; by that of the differences where runs are paired."""
+    """Plan from the pooled spread within both sides, or from that of the differences if runs are paired."""
     metric = comparison.metric
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
@@ -78,7 +78,7 @@ def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, co
 
 
 def plan_experiment(description: Description, name: str, *, confidence: float = 0.95) -> Planning:
-    """For two methods that both spread as this one experiment does."""
+    """Plan a comparison of two methods that both have the spread of this experiment."""
     values = _values(description)
     n_now = (len(values), len(values))
     if reason := _refusal(values):
@@ -156,7 +156,7 @@ def _without(
     *,
     is_paired: bool = False,
 ) -> Planning:
-    """The plan where there is no spread to plan by."""
+    """The plan if there is no spread to plan by."""
     return Planning(
         metric=metric,
         baseline=baseline,

@@ -160,9 +160,9 @@ def _root(candidate: Candidate) -> str:
 
 
 def _phase(candidate: Candidate, context: Context, place: int | None) -> str | None:
-    """# phases are compared: it is of none"""
+    """Train, test, val or eval: by the nearest text, the expression, the message up to here, or the function."""
     spelled = re.sub(r"(?<=\w)\.val\b", "", candidate.value.spelled)  # the latest value of a meter
-    if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # what compares phases is of none
+    if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # several phases compared
         return None
     texts = candidate.message.split("{}")
     before = texts[place::-1] if place is not None else [candidate.message]

@@ -32,7 +32,7 @@ def bca_ends(
     largest = float(np.abs(np.concatenate(influences)).max())
     if not (math.isfinite(bias) and 0 < largest < math.inf):
         return Unavailable("the spread hangs on a single run")
-    cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
+    cubes, squares = (  # in units of the largest, as cubes of large influences overflow
         sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
     )
     acceleration = cubes / squares**1.5 / 6
@@ -62,7 +62,7 @@ def _quantiles(resampled: Column, tails: Sequence[float]) -> tuple[float, float]
 
 
 def influence(without: Column) -> Column:
-    """Jackknife: by how much each run moves the estimate, from the estimates without it."""
-    with np.errstate(invalid="ignore"):  # an infinite estimate is refused where the jackknife is used
+    """Jackknife influence of each run, from the estimates without it."""
+    with np.errstate(invalid="ignore"):  # the caller refuses infinite estimates
         by_run: Column = (len(without) - 1) * (without.mean() - without)
     return by_run

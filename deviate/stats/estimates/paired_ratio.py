@@ -11,7 +11,7 @@ from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refus
 from deviate.stats.registry import statistic
 
 NO_SPREAD = 1e-20
-"""Variance, in units of the square of the largest deviation, that is rounding of equal values."""
+"""Variance, in units of the squared largest deviation, that is only rounding of equal values."""
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, is_paired=True)
@@ -32,7 +32,7 @@ def paired_sd_ratio_bootstrap(
         return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
     resamples = rng if isinstance(rng, Resamples) else Resamples(rng)
     draws = resamples.draws(len(baseline))
-    # In an order of their own, for the order of runs must not change what is drawn.
+    # Sorted, as the order of runs must not change the draws.
     order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))
     (b, scale_b), (a, scale_a) = (_units(np.asarray(values, dtype=float)[order]) for values in (baseline, candidate))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -47,7 +47,7 @@ def paired_sd_ratio_bootstrap(
 
 
 def _units(values: Column) -> tuple[Column, float]:
-    """Deviations from the mean in units of the largest, and that one."""
+    """Deviations from the mean in units of the largest, and the largest."""
     deviations = values - moments(values.tolist()).mean
     scale = float(np.abs(deviations).max())
     return deviations / scale, scale

@@ -47,7 +47,7 @@ def _distances_test(
 ) -> Test | Unavailable:
     if reason := refusal(10, baseline, candidate) or ratio_refusal(baseline, candidate):
         return reason
-    # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
+    # The statistic is scale-free; in units of the pooled spread, squares stay in the range of floats.
     scale = pooled_sd(moments(baseline), moments(candidate))
     before, after = (_distances(values, scale, center) for values in (baseline, candidate))
     accuracy = resolution([*candidate, *baseline]) / scale

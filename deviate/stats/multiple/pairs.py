@@ -37,10 +37,10 @@ def compare_all(
     """Compare every further experiment with the first; one family of p-values over all of them.
 
     Args:
-        is_paired: whether runs with the same replicate are pairs, as was decided before they were made; those of a
-            candidate that was run by other rules than the baseline are none.
+        is_paired: whether runs with the same replicate are pairs, as decided before they ran; runs of a candidate with
+            other rules than the baseline's are never paired.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
-        resamples: those that the descriptions were made with, drawn from the analysis seed.
+        resamples: those of the descriptions, drawn from the analysis seed.
     """
     resamples = resamples or Resamples(_rng(analysis_seed))
     baseline = described[0]
@@ -146,9 +146,9 @@ def _add_contention(comparison: Comparison, note: str) -> Comparison:
 
 
 def _rng(analysis_seed: int) -> np.random.Generator:
-    """A generator of its own for each metric, and the same one for all.
+    """A new generator for each metric, with the same seed for all.
 
-    So no p depends on which other metrics there are, and all metrics with as many runs share their permutations.
+    So no p depends on the other metrics, and all metrics with equally many runs share their permutations.
     """
     return np.random.default_rng(analysis_seed)
 

@@ -65,9 +65,9 @@ def compare_tasks(
     rng: np.random.Generator,
     n_resamples: int = stratified.N_RESAMPLES,
 ) -> TaskFindings | None:
-    """Experiments over the metrics that are tasks, the baseline first; None where none were named.
+    """Compare experiments over the metrics that are tasks, the baseline first; None without tasks.
 
-    A task counts where every experiment has a score on it. Runs of different tasks need not be the same in number.
+    A task counts if every experiment has a score on it. Tasks may differ in their number of runs.
 
     Args:
         matches: metric of the baseline to the metric of the others that is the same task; others match by name.
@@ -91,7 +91,7 @@ def compare_tasks(
     if barred:
         notes.append(f"p-values withheld: {barred}")
     thresholds = _thresholds(normalised)
-    # A generator per experiment, so that no interval depends on which others are compared.
+    # A generator per experiment, so that no interval depends on the other experiments.
     seed = int(rng.integers(2**63))
     generators = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
     aggregated = tuple(
@@ -278,7 +278,7 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
 
 
 def _thresholds(normalised: _NormalisedScores) -> tuple[float, ...]:
-    """Evenly from the lowest to the highest score of all."""
+    """Equally spaced from the lowest to the highest score of all."""
     every = np.concatenate([values for side in normalised.scores for values in side])
     return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 

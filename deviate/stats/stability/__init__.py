@@ -1,4 +1,4 @@
-"""Stability: how alike runs are in outputs and weights, beyond their scores."""
+"""Stability: how similar runs are in outputs and weights, beyond their scores."""
 
 from typing import TYPE_CHECKING
 

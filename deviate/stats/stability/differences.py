@@ -11,7 +11,7 @@ from deviate.stats.stability.jackknife import difference_over_pairs
 def differences(
     sets: Sequence[SetStability], weights: Sequence[WeightStability], confidence: float
 ) -> tuple[StabilityDifference, ...]:
-    """Churn on sets that the first experiment has too, of as many examples, and distances of weights."""
+    """Differences in churn, on sets of both experiments with equally many examples, and in weight distances."""
     measured = []
     for captured_set in sets:
         base = next((one for one in sets if one.experiment == 0 and one.name == captured_set.name), None)
@@ -33,7 +33,7 @@ def differences(
 
 
 def _alike(one: WeightStability, other: WeightStability) -> bool:
-    """Whether both models have the same layers: distances of others are none of the same thing."""
+    """Whether both models have the same layers; otherwise distances are not comparable."""
     return [(layer.name, layer.n_weights) for layer in one.layers] == [
         (layer.name, layer.n_weights) for layer in other.layers
     ]
