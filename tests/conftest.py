@@ -55,18 +55,27 @@ def pytest_configure(config: pytest.Config) -> None:
 collect_ignore = ["support/plugin", "support/routes"]
 """Scripts that tests run: they import what only a run finds."""
 
-TURN_SIZE = 24
+TURN_SIZE = 16
 """Tests that `--cold=turn` draws of a framework: of PyTorch there are hundreds, which would take CI five minutes."""
 
 QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stats")
 """Folders of tests that start few programs."""
 
 
+LONGEST = ("test_same_as.py", "test_survival.py", "test_tutorial.py", "test_installed_files.py", "test_noise.py")
+"""Files of the slow tier that take a minute or more; one that is begun last leaves the other core without work."""
+
+
 @pytest.hookimpl(trylast=True)  # `-m` has chosen its tier by then
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What starts programs goes first, so that short files are left for the core that is done before the others."""
+    """What takes long or starts programs goes first, so that short files are left for the core that is done first."""
     here = Path(__file__).parent
-    items.sort(key=lambda it: not it.path.is_relative_to(here) or it.path.relative_to(here).parts[0] in QUICK)
+
+    def rank(item: pytest.Item) -> int:
+        is_quick = item.path.is_relative_to(here) and item.path.relative_to(here).parts[0] in QUICK
+        return 0 if item.path.name in LONGEST and item.get_closest_marker("slow") else 2 if is_quick else 1
+
+    items.sort(key=rank)
     if config.getoption("cold") == "turn":
         members = forked.MEMBERS[os.environ[forked.COLD]]
         are_concerned = {path: forked.names_one_of(path.read_text(), members) for path in {it.path for it in items}}

@@ -15,6 +15,10 @@ BASE = "38890f5"
 PAGE = "<style>{}</style><p>Verdict: <b>better</b></p><svg><title>Curves</title><path d='{}'/></svg>{}"
 
 
+SAMPLE = r"^\[(records|files|fresh|package)\] |snippet_\d*0\.py$"
+"""What needs no training on either side, and every tenth script: a third of the time of all commands."""
+
+
 def same_as(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The script of that tree, with the interpreter of the tests."""
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin", "HOME": str(Path.home())}
@@ -30,8 +34,8 @@ def has_base() -> bool:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(not has_base(), reason=f"the history lacks {BASE}")
-def test_every_command_does_what_it_did_before_code_was_moved() -> None:
-    done = same_as(ROOT, BASE, "--tree")
+def test_commands_do_what_they_did_before_code_was_moved() -> None:
+    done = same_as(ROOT, BASE, "--tree", "--only", SAMPLE)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scripts.sameness.commands import Scene, scenes
@@ -141,7 +141,7 @@ def kept_inputs(commit: str) -> Path:
 def chosen_scenes(
     options: argparse.Namespace, inputs: Path, old: Side, environment: dict[str, str], corpus: Path | None
 ) -> Iterator[Scene]:
-    """Scenes with a command that the pattern of `--only` names."""
+    """Scenes with a command that the pattern of `--only` names; of a batch, which shares no state, those commands alone."""
     listed = ["records", "examples", "package", "snippets", *(["corpus"] if corpus else [])]
     if corpus:  # another folder than last time, or other scripts in it
         shutil.rmtree(inputs / "corpus", ignore_errors=True)
@@ -149,8 +149,9 @@ def chosen_scenes(
     samples = sorted(path.name for path in (inputs / "records/.deviate/experiments").iterdir())
     scripts = {name: scripts_of(inputs / name) for name in listed[1:]}
     for scene in scenes(scripts, samples, with_runs=options.runs, with_examples=options.examples):
-        if any(re.search(options.only, scene.named(line)) for line in scene.lines):
-            yield scene
+        lines = tuple(line for line in scene.lines if re.search(options.only, scene.named(line)))
+        if lines:
+            yield replace(scene, lines=lines) if scene.is_batch else scene
 
 
 def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side, Side], environment: dict[str, str]
