@@ -1,4 +1,4 @@
-"""Analysis: what a training script trains and reports, known before it runs."""
+"""Static analysis of a training script: what it trains and reports, found without running it."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.metrics.titles import name_parts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.identifier_words import direction_of, words
+from deviate.analysis.resolve.identifier_words import direction_of, split_identifier
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
@@ -37,14 +37,14 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
 
 DEEPEST = 4000
-"""Levels of calls of our own that an analysis may need: one for each level of nesting in the script, a few times."""
+"""Recursion limit of the analysis: a few calls per level of nesting in the script."""
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A metric before it has a name and a number."""
+    """A metric that has no name and number yet."""
 
     judged: Judged
     site: int | None
@@ -57,8 +57,8 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
     Args:
         script: the entry script.
         root: the project folder; files are named relative to it.
-        shared: files and spans of sites that other scripts of the run come to as well: what this script reports there
-            is told apart by its label and its call path, even where the script has no other.
+        shared: files and spans of sites that other scripts of the run also reach: metrics reported there keep their
+            label and call path, even where this script has only one.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
@@ -83,7 +83,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector from searching the trees, again and again while they grow: all of them are in use."""
+    """Pause the garbage collector, which would search the growing trees repeatedly while all of them are in use."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -142,7 +142,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
     hazards, side_effects = (
         find_hazards(survey),
         find_side_effects(survey),
-    )  # before the files are listed: may read more
+    )  # before the files are listed: reads more of them
     return Analysis(
         root=root,
         script=file,
@@ -162,7 +162,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
 
 
 def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
-    """The metrics that say something new; the others are added to the rejected values."""
+    """The metrics that report something new; repeats are added to the rejected values."""
     pairs = [(item.judged, item.context) for item in metrics]
     repeats = find_repeats(pairs, name_parts(pairs), graph.nodes)
     for number, earlier in repeats.items():
@@ -228,7 +228,7 @@ def _without_label(site: Site) -> Site:
 
 
 def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
-    """The main loop, what else may be it, and all loops on the call paths to sites and around it, in source order.
+    """The main loop, alternatives to it, and all loops on the call paths to sites and around it, in source order.
 
     Calls that start a managed loop are listed for the main loop alone: frameworks count the steps of the others.
     """
@@ -259,7 +259,7 @@ def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -
 
 
 def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGraph) -> tuple[Loop, ...]:
-    """What else may be meant as the main loop, best first; the listed loops where they are listed."""
+    """Alternatives to the main loop, best first; the loops already listed are reused."""
     listed = {(loop.file, loop.span): loop for loop in loops}
     alternatives = [
         loop_value(training.node, -1, graph.nodes, evidence=training.evidence) for training in trainings.alternatives
@@ -314,7 +314,7 @@ def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> l
     evidence = history_evidence(training.framework)
     metrics = []
     for key in history_keys(training.node, training.framework, graph):
-        key_words = words(key)
+        key_words = split_identifier(key)
         role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
         direction = "max" if "second" in key_words else direction_of(key_words)
         if key not in names:

@@ -14,7 +14,7 @@ NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
     (RejectionReason.CALLED_COUNTER,),
     (RejectionReason.NAMED_COUNTER,),
 )
-"""Reasons of the values that may be metrics after all, the likeliest first."""
+"""Reasons of rejected values that may be metrics after all, most likely first."""
 
 
 def to_document(analysis: Analysis) -> dict[str, object]:

@@ -7,24 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.project_files import ProjectFiles, project_files
 from deviate.analysis.script_features import Signs, read_signs
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
-STARTING_NAMES = split_words("main run start launch experiment")
-OTHER_NAMES = split_words(
+STARTING_NAMES = word_set("main run start launch experiment")
+OTHER_NAMES = word_set(
     "test tests eval evaluate evaluation evaluator validate val predict prediction infer inference demo plot plotting "
     "visualize visualise vis sample sampling generate generation download preprocess preprocessing prepare prep "
     "convert export extract setup conftest util utils helper helpers dataset datasets data loader hubconf benchmark "
     "benchmarks profile attack score metrics metric losses loss layers submit submitit slurm sweep play render "
     "server serve app api deploy quantize calibrate config configs create make build"
 )
-ASIDE = split_words("test tests testing doc docs third_party thirdparty vendor external extern build dist")
-EXAMPLES = split_words(
-    "example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated"
-)
+ASIDE = word_set("test tests testing doc docs third_party thirdparty vendor external extern build dist")
+EXAMPLES = word_set("example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated")
 COMMAND = re.compile(
     r"(?:python[\d.]*|torchrun|launch|accelerate|deepspeed|horovodrun|srun|%run)\b[^\n`|;&]*?"
     r"(?:\s-m\s+(?P<module>[A-Za-z_][\w.]*)|(?P<file>[\w./-]+\.py)\b)"
@@ -32,7 +30,7 @@ COMMAND = re.compile(
 MOST_HOPS = 3
 LARGEST_DOCUMENT = 500_000
 CLEAR = 2.0
-"""Points by which the best one is ahead, where there is no question which one is meant."""
+"""Lead in points from which the best file counts as clearly the training script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Entries:
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is no question which one is meant."""
+        """Whether the best file is clearly the training script."""
         return len(self.scripts) == 1 or (
             len(self.scripts) > 1 and self.scripts[0].score - self.scripts[1].score >= CLEAR
         )
@@ -83,7 +81,7 @@ def rank_scripts(folder: Path) -> Entries:
 
 
 class _Project:
-    """Who imports whom, and what each file makes of it."""
+    """Import relations between the files of a project, and the score of each file."""
 
     def __init__(self, signs: Mapping[str, Signs]) -> None:
         self.signs = signs
@@ -98,7 +96,7 @@ class _Project:
                 self.users[other].append(name)
 
     def judge(self, name: str, command: str) -> Entry:
-        """All that speaks for a file and against it.
+        """The reasons for and against a file being a training script.
 
         Args:
             command: the document that gives the command to run it; empty for none.
@@ -129,7 +127,7 @@ class _Project:
             yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
 
     def _trains_through(self, name: str) -> tuple[int, str] | None:
-        """The nearest file that it imports and that trains, and how many imports away it is."""
+        """The nearest imported file that trains, and the number of imports to it."""
         seen, users = {name}, [name]
         for hops in range(1, MOST_HOPS + 1):
             users = sorted({used for user in users for used in self.uses[user]} - seen)
@@ -142,9 +140,9 @@ class _Project:
     def _for_a_start(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]
         if _is_named_for_training(name):
-            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in words(_base(name)))
+            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in split_identifier(_base(name)))
             yield (1.25 if is_second else 3.0), "named for training"
-        elif STARTING_NAMES & set(words(_base(name))):
+        elif STARTING_NAMES & set(split_identifier(_base(name))):
             yield 1.5, f"named {_base(name)}"
         if signs.has_guard:
             yield 1.5, "has a main guard"
@@ -168,7 +166,7 @@ class _Project:
             yield (-0.25 if signs.has_guard else -2.5), reason
         if _import_names(name):
             yield -3.0, f"named {_base(name)}"
-        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *words(part))}
+        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *split_identifier(part))}
         if aside := folders & ASIDE:
             yield -5.0, f"stands under {min(aside)}"
         elif aside := folders & EXAMPLES:
@@ -199,7 +197,7 @@ class _Project:
 
 
 def _ends(name: str) -> Iterator[str]:
-    """The ways by which a file can be imported, from whatever folder the search begins: a/b, b for a/b.py."""
+    """The names under which a file can be imported, from any search folder: a/b and b for a/b.py."""
     stem = name.removesuffix(".py").removesuffix("/__init__")
     while stem:
         yield stem
@@ -207,7 +205,7 @@ def _ends(name: str) -> Iterator[str]:
 
 
 def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
-    """Scripts that a document of the project tells how to run, each with the first document that does."""
+    """Scripts for which a document of the project gives a command, each with the first such document."""
     commands: dict[str, str] = {}
     for document in files.documents:
         try:
@@ -223,7 +221,7 @@ def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
 
 
 def _scripts_meant(file_name: str, document: str, scripts: tuple[str, ...]) -> list[str]:
-    """The script that a command means: seen from the folder, from the document, or by the end of its path."""
+    """The scripts that a command may mean: relative to the folder, to the document, or by the end of its path."""
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), file_name))
     exact = [script for script in scripts if script in (beside, file_name)]
     return exact or [script for script in scripts if script.endswith(f"/{file_name}")][:1]
@@ -234,11 +232,11 @@ def _base(name: str) -> str:
 
 
 def _is_named_for_training(name: str) -> bool:
-    name_words = words(_base(name))
+    name_words = split_identifier(_base(name))
     return any(TRAINING_NAME.fullmatch(word) for word in name_words) and not (
         name_words and name_words[0] in OTHER_NAMES
     )
 
 
 def _import_names(name: str) -> bool:
-    return bool(OTHER_NAMES & set(words(_base(name)))) and not _is_named_for_training(name)
+    return bool(OTHER_NAMES & set(split_identifier(_base(name)))) and not _is_named_for_training(name)

@@ -1,4 +1,4 @@
-"""Several scripts of one run as one analysis: the training script, and those that follow it in the same work copy."""
+"""Merges the analyses of the scripts of one run: the training script and those that follow it in the work copy."""
 
 import collections
 import dataclasses
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.analyze import analyze, reached_by
-from deviate.analysis.resolve.identifier_words import PHASES, words
+from deviate.analysis.resolve.identifier_words import PHASES, split_identifier
 from deviate.model import Analysis, Loop, Metric, Site
 
 
@@ -23,7 +23,7 @@ def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None =
     analyses = [analyze(script, root) for script in scripts]
     places = [{(site.file, site.span) for site in analysis.sites} for analysis in analyses]
     shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
-    if shared:  # `evaluate()` that training and evaluation call is two metrics
+    if shared:  # an `evaluate()` called by training and by evaluation is two metrics
         analyses = [analyze(script, root, shared=shared) for script in scripts]
     analyses.sort(
         key=lambda analysis: (
@@ -35,10 +35,10 @@ def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None =
 
 
 def join(analyses: Sequence[Analysis]) -> Analysis:
-    """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
+    """Merge analyses: sites, loops and metrics of the others are added to the first under new ids and names.
 
-    The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
-    tapped once; what each of them reports there is a metric of its own where its label or its call path tells.
+    The main loop is that of the first script. A site that several scripts share is tapped once; each script has its own
+    metric there if label or call path distinguish them.
     """
     joined, *rest = map(_name_by_label, analyses) if len(analyses) > 1 else analyses
     joined = _without_paths(joined) if rest else joined
@@ -48,13 +48,13 @@ def join(analyses: Sequence[Analysis]) -> Analysis:
 
 
 def _name_by_label(analysis: Analysis) -> Analysis:
-    """One script's metrics by what tells them from those of another: where the label alone does, it is in the name."""
+    """The metrics of one script, with the label in the name where the label alone distinguishes them."""
     n_of = collections.Counter(metric.site for metric in analysis.metrics)
     names = {metric.name for metric in analysis.metrics}
     metrics = []
     for metric in analysis.metrics:
-        label = words(metric.label or "")
-        if label and n_of[metric.site] == 1 and not set(label) & set(words(metric.name)):
+        label = split_identifier(metric.label or "")
+        if label and n_of[metric.site] == 1 and not set(label) & set(split_identifier(metric.name)):
             name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
             metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
         metrics.append(metric)
@@ -62,7 +62,7 @@ def _name_by_label(analysis: Analysis) -> Analysis:
 
 
 def _without_paths(first: Analysis) -> Analysis:
-    """The training script with paths only where they tell its own metrics apart: those of other scripts are longer."""
+    """The training script, with call paths only where they distinguish its own metrics."""
     n_of = collections.Counter((metric.site, metric.label) for metric in first.metrics)
     metrics = [_without_path(metric) if n_of[metric.site, metric.label] == 1 else metric for metric in first.metrics]
     return dataclasses.replace(first, metrics=tuple(metrics))
@@ -135,7 +135,7 @@ def _next(items: Sequence[Site] | Sequence[Metric], new: Sequence[Site] | Sequen
 
 
 def _free(name: str, names: set[str], script: str) -> str:
-    """The name, or that with the script's before it, or that numbered: whichever is free first."""
+    """The first free one of: the name, the name prefixed with the script's, the name numbered."""
     if name not in names:
         return name
     prefixed = name if name.startswith(f"{script}_") else f"{script}_{name}"

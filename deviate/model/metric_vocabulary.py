@@ -7,40 +7,40 @@ from functools import lru_cache
 from deviate.model.analysis import Direction, Role
 
 
-def split_words(words: str) -> frozenset[str]:
-    """A set of words, written as a text with blanks."""
-    return frozenset(words.split())
+def word_set(text: str) -> frozenset[str]:
+    """The set of words in a string, separated by whitespace."""
+    return frozenset(text.split())
 
 
-HIGHER = split_words(
+HIGHER = word_set(
     "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
     "iou miou dice bleu rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit "
     "hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins "
     "agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt"
 )
-LOWER = split_words(
+LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals"
 )
-NEUTRAL = split_words(
+NEUTRAL = word_set(
     "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin "
     "improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
-SHORT_TIMES = split_words("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
-SPEEDS = split_words("throughput speed fps sps ips mfu persec it/s persecond")
-RATES = split_words("lr lrs learningrate")
-COUNTERS = split_words(
+SHORT_TIMES = word_set("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
+SPEEDS = word_set("throughput speed fps sps ips mfu persec it/s persecond")
+RATES = word_set("lr lrs learningrate")
+COUNTERS = word_set(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
     "generation generations fold count counter num number total seen timestep timesteps update updates rank"
 )
-ESTIMATES = split_words("eta remaining left estimated")
-MEMORY = split_words("mem memory gb mb gib mib vram ram bytes")
+ESTIMATES = word_set("eta remaining left estimated")
+MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 
-def words(text: str) -> list[str]:
+def split_identifier(text: str) -> list[str]:
     """Lower-case words of an identifier or a text: `valAcc_top1` gives val, acc, top1."""
     return list(_words(text))
 

@@ -6,7 +6,7 @@ from deviate.errors import RecordError
 from deviate.model import Artifact, Captured, CapturedSet, Experiment, Run
 from deviate.records.captured_sets import Frame, build
 from deviate.records.captured_weights import weights_at
-from deviate.records.stored_arrays import Stored, open_shares
+from deviate.records.stored_arrays import Stored, combine_shards
 
 ALL_BYTES = 1 << 32
 """What the last evaluations of all sets may take in memory; of those beyond it the predicted classes alone are read."""
@@ -76,9 +76,9 @@ def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
     lost_replicates: set[int] = set()
     for run in runs:
         for name, moments in _moments(run).items():
-            for step, shares in moments.items():
-                if all(share.path.is_file() for share in shares):
-                    sets.setdefault(name, {}).setdefault(step, {})[run.replicate] = shares
+            for step, shards in moments.items():
+                if all(shard.path.is_file() for shard in shards):
+                    sets.setdefault(name, {}).setdefault(step, {})[run.replicate] = shards
                 else:
                     lost_replicates.add(run.replicate)
     if lost_replicates:
@@ -89,9 +89,9 @@ def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
 def _open_files(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict[int, Stored]:
     """The files of one moment that can be read."""
     opened = {}
-    for replicate, shares in files.items():
+    for replicate, shards in files.items():
         try:
-            opened[replicate] = open_shares(shares)
+            opened[replicate] = combine_shards(shards)
         except RecordError as error:
             reasons.append(f"Run {replicate}: {error.message}.")
     return opened
@@ -109,14 +109,14 @@ def _moments(run: Run) -> dict[str, dict[int | None, list[Artifact]]]:
                 first[artifact.name], last[artifact.name] = artifact.rank or 0, artifact.step
     return {
         name: {
-            **{step: _shares(artifacts) for step, artifacts in its.items() if step is not None},
-            None: _shares(its[last[name]]),
+            **{step: _shards(artifacts) for step, artifacts in its.items() if step is not None},
+            None: _shards(its[last[name]]),
         }
         for name, its in files.items()
     }
 
 
-def _shares(files: Sequence[Artifact]) -> list[Artifact]:
+def _shards(files: Sequence[Artifact]) -> list[Artifact]:
     """The last file of a moment, and those of the other ranks that were kept with it."""
     last = files[-1]
     if last.rank is None:

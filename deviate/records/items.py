@@ -3,9 +3,9 @@
 import re
 
 from deviate.model import Direction, Role
-from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, role_of, split_words, words
+from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, role_of, split_identifier, word_set
 
-CONTAINERS = split_words(
+CONTAINERS = word_set(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "
     "value values v loss losses output outputs report data item items history"
 )
@@ -23,7 +23,7 @@ def item_name(owner: str, label: str) -> str:
     label_words = snake(label)
     parts = owner.split("_")
     while parts and parts[-1] in CONTAINERS and not label_words.isdigit():
-        if parts[-1] in TELLING and role_of(words(label_words)) is None:
+        if parts[-1] in TELLING and role_of(split_identifier(label_words)) is None:
             break
         parts.pop()
     label_parts = label_words.split("_")
@@ -32,12 +32,12 @@ def item_name(owner: str, label: str) -> str:
 
 def item_role(label: str, owner: Role) -> Role:
     """Role of an item: what its own words say, or that of the whole."""
-    return role_of(words(label)) or owner
+    return role_of(split_identifier(label)) or owner
 
 
 def item_direction(label: str, role: Role, owner: Direction | None) -> Direction | None:
     """Direction of an item: what its own words say, or that of the whole; none for what is no metric."""
-    return None if role == "other" else direction_of(words(label)) or owner
+    return None if role == "other" else direction_of(split_identifier(label)) or owner
 
 
 def snake(label: str) -> str:

@@ -31,7 +31,7 @@ def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog
     return tuple(dict.fromkeys(fact for log in _sort_by_start(logs) for fact in facts(log)))
 
 
-def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
+def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
     """What is the same for all ranks, or differs with them: of the lowest rank that told it.
 
     Processes without a rank all count: they follow one another, or nobody knows which of them is the first.

@@ -1,4 +1,4 @@
-"""Files with captured arrays, opened with doubt: one that is damaged or gone is told of, and the rest goes on."""
+"""Files with captured arrays. Damaged or missing files are reported, and the remaining files are still used."""
 
 import zipfile
 import zlib
@@ -47,7 +47,7 @@ def names_in(path: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The outputs of one run on a set at one moment, in one file, or in one of each rank that had a share.
+    """The outputs of one run on a set at one point in time: one file, or a shard per rank.
 
     Attributes:
         names: of the arrays that all files have; each has a row per example.
@@ -63,28 +63,28 @@ class Stored:
         return sum(self.sizes)
 
     def array(self, name: str) -> Array:
-        """Rows of all shares. Shares of equal size take turns, as samplers deal out examples.
+        """Rows of all shards. Shards of equal size are interleaved, as a DistributedSampler assigns examples.
 
         Raises:
             RecordError: a file is damaged.
         """
-        parts = [read_array(path, name) for path in self.paths]
-        if len(parts) == 1:
-            return parts[0]
+        shards = [read_array(path, name) for path in self.paths]
+        if len(shards) == 1:
+            return shards[0]
         if len(set(self.sizes)) == 1:
-            return np.stack(parts, axis=1).reshape(-1, *parts[0].shape[1:])
-        return np.concatenate(parts)
+            return np.stack(shards, axis=1).reshape(-1, *shards[0].shape[1:])
+        return np.concatenate(shards)
 
 
-def open_shares(shares: Sequence[Artifact]) -> Stored:
-    """What lies in the files of one run, set and moment.
+def combine_shards(shards: Sequence[Artifact]) -> Stored:
+    """The outputs of one run on one set at one point in time, from one file per rank.
 
-    Ranks that went through the whole set each have the same in their files, and the first one counts.
+    If every rank evaluated the whole set, the files are copies and the first one is used.
 
     Raises:
         RecordError: a file is damaged, or has no outputs.
     """
-    paths = [share.path for share in shares]
+    paths = [shard.path for shard in shards]
     names = [names_in(path) for path in paths]
     common = tuple(name for name in names[0] if all(name in its for its in names))
     if OUTPUTS not in common:

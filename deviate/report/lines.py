@@ -32,20 +32,20 @@ def widest(texts: Sequence[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def fill_lines(text: str, width: int, indent: str = "", further_indent: str | None = None) -> list[str]:
+def fill_lines(text: str, width: int, indent: str = "", subsequent_indent: str | None = None) -> list[str]:
     """Words in lines no wider than `width`; a word that is wider is broken.
 
     Args:
-        indent: before the first line. others: before the others; the same where it is None.
+        indent: of the first line. subsequent_indent: of the other lines; as the first where it is None.
     """
-    further_indent = indent if further_indent is None else further_indent
+    subsequent_indent = indent if subsequent_indent is None else subsequent_indent
     lines: list[str] = []
     line = indent
     is_empty = True
-    for word in _words(text, width - max(cell_len(indent), cell_len(further_indent))):
+    for word in _words(text, width - max(cell_len(indent), cell_len(subsequent_indent))):
         if not is_empty and cell_len(line) + 1 + cell_len(word) > width:
             lines.append(line)
-            line, is_empty = further_indent, True
+            line, is_empty = subsequent_indent, True
         line = f"{line}{word}" if is_empty else f"{line} {word}"
         is_empty = False
     return lines if is_empty else [*lines, line]

@@ -86,7 +86,14 @@ def with_groups(captured: Captured, groups: Groups, label: str) -> Captured:
 
 def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
     """Raise InputError for a column that no script has logged."""
-    names = sorted({name for capture in captured for captured_set in capture.sets for name in captured_set.columns})
+    names = sorted(
+        {
+            name
+            for experiment_capture in captured
+            for captured_set in experiment_capture.sets
+            for name in captured_set.columns
+        }
+    )
     for name in groups.logged:
         if name not in names:
             hint = f"columns on record: {', '.join(names)}" if names else "no columns are on record"

@@ -1,4 +1,4 @@
-"""Warnings for the user: what the numbers leave out or cannot carry, each with what to do."""
+"""Warnings for the user about limits of the numbers, each with what to do."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from deviate.stats.primary import is_on_test_data
 from deviate.stats.tests.paired import differing_rules
 
 N_NAMED = 5
-"""Metrics that one warning names; it counts the rest."""
+"""Number of metrics that one warning names; it counts the rest."""
 
 
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
@@ -23,7 +23,7 @@ def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
 
 
 def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:
-    """Metrics that are read in a way that needs a word: best of test data, unequal aggregates or directions."""
+    """Metrics whose evaluation needs a warning: best of test data, unequal aggregates or directions."""
     warnings = []
     for findings in described:
         for description in findings.descriptions:
@@ -50,7 +50,7 @@ RULES = {
 
 
 def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, is_paired: bool) -> list[str]:
-    """Candidates that another version of deviate ran, or reads, by other rules than the baseline."""
+    """Candidates whose runs or scores follow other rules than the baseline's, from another version of deviate."""
     warnings = []
     for candidate, label in zip(experiments[1:], labels[1:], strict=True):
         for name in differing_rules(experiments[0], candidate):
@@ -62,7 +62,7 @@ def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, i
 
 
 def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """Experiments that are compared although runs were added to them in the light of results."""
+    """Compared experiments to which runs were added after results had been seen."""
     peeked = [label for experiment, label in zip(experiments, labels, strict=True) if experiment.n_unplanned_looks]
     if not peeked:
         return []
@@ -74,7 +74,7 @@ def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> l
 
 
 def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
-    """Heavy tails of the primary metric, with the runs that make them; without one, of all metrics in one sentence."""
+    """Heavy tails of the primary metric, with the outlying runs; without one, of all metrics in one sentence."""
     tailed = [
         (description, label) for item, label in zip(described, labels, strict=True) for description in item.descriptions
     ]
@@ -120,11 +120,11 @@ def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> li
 
 
 WIDE_MARGIN = 0.2
-"""Of a score from 0 to 1; wider margins were rather meant in points of percent."""
+"""For a score from 0 to 1; wider margins were probably meant in percentage points."""
 
 
 def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
-    """A margin of which hardly anything could fall outside, as 0.5 for accuracies from 0 to 1."""
+    """Margins that hardly any difference could exceed, such as 0.5 for accuracies from 0 to 1."""
     warnings: list[str] = []
     for pair in pairs:
         for comparison in pair.comparisons:
@@ -169,7 +169,7 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
 
 
 def silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
-    """Metrics of which the completed runs of an experiment reported no number, each with all such experiments."""
+    """Metrics for which no completed run of an experiment reported a number, each with all such experiments."""
     silent: dict[str, list[str]] = {}
     for findings, label in zip(described, labels, strict=True):
         n_completed = sum(run.status == "completed" for run in findings.experiment.runs)
@@ -197,7 +197,7 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
     never = [kind is Reason.NEVER_REPORTED for kind in description.missing_kinds]
     silent = {replicate for (replicate, _), is_silent in zip(description.missing, never, strict=True) if is_silent}
     if completed <= silent:
-        return []  # said once for all experiments
+        return []  # stated once for all experiments
     n_missing = sum(map(len, by_reason.values()))
     return [
         (

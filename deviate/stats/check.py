@@ -47,14 +47,14 @@ TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A difference weighed against a margin. All differences are candidate minus baseline.
+    """A difference tested against a margin. All differences are candidate minus baseline.
 
     Attributes:
         interval: two-sided, at the level that was asked for. bound: one-sided at the same level. Both hold all values
             that not both tests reject.
         p_value: the larger p of both tests that it differs from the margin on the worse side: below alpha where the
             whole interval lies beyond the margin. p_upper: with the Monte-Carlo error, which decides.
-        is_beyond: whether it does. is_within: whether the bound is on the good side of the margin.
+        is_beyond: whether it is below alpha. is_within: whether the bound is on the good side of the margin.
     """
 
     interval: Interval
@@ -180,7 +180,7 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
 
 
 def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
-    """The scores at the level of the comparison, which at a declared look is that of the repeated interval."""
+    """Test the scores at the level of the comparison, at a declared look that of the repeated interval."""
     direction = comparison.metric.direction
     if direction is None:
         raise ValueError(f"The metric {comparison.metric.name} has no direction.")
@@ -192,7 +192,7 @@ def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_f
         return Unavailable.because(Reason.UNCHANGED)
     if comparison.verdict.word == "withheld":
         return Unavailable(comparison.verdict.reason)
-    if isinstance(interval, Unavailable):  # at an early look no arrangement of few runs may reach the level
+    if isinstance(interval, Unavailable):  # at an early look even the smallest p of few runs may exceed the level
         return interval
     b, a = deciding_scores(comparison)
     return weigh(
@@ -286,7 +286,7 @@ def _outcome_untested(comparison: Comparison, answer: Unavailable, confidence: f
 
 
 def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[CheckOutcome, str]:
-    """By sign and margin, for where each side, or each pair, shows one number there is nothing to test."""
+    """The outcome by sign and margin, if each side, or all pairs, show one number and there is nothing to test."""
     b, a = deciding_scores(comparison)
     difference, margin = a[0] - b[0], comparison.metric.margin or 0.0
     gain = difference if comparison.metric.direction == "max" else -difference
@@ -302,7 +302,7 @@ def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[
 
 
 def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
-    """The power of the one-sided bound for a true difference of 0, never of the observed one.
+    """Runs needed, from the power of the one-sided bound for a true difference of 0, never of the observed one.
 
     Source: noncentral t, as in `runs_for_effect`.
     """

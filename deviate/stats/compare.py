@@ -1,4 +1,4 @@
-"""Comparing a candidate with a baseline in one metric: every estimate, interval and test at once."""
+"""Compares a candidate with a baseline in one metric: every estimate, interval and test."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -70,7 +70,7 @@ def compare(
 
 
 def smallest_se(sides: Iterable[Description]) -> float | None:
-    """The smallest standard error of the mean, by which all sides are rounded; None where there is none above 0."""
+    """The smallest positive standard error of the mean, by which all sides are rounded; None if there is none."""
     errors = [side.se for side in sides if not isinstance(side.se, Unavailable)]
     return min((error for error in errors if error > 0), default=None)
 
@@ -88,9 +88,9 @@ def compare_descriptions(
     """Compare two descriptions as if there were no other comparison: p_adjusted is the p of the test that decides.
 
     Args:
-        rng: gives one number, with which the generator of every test begins: equal generators give all metrics with
-            as many runs the same permutations, which are the larger part of what a test costs.
-        resamples: of the bootstrap, where several comparisons share them.
+        rng: draws one seed for the generators of all tests: with equal seeds, metrics with equally many runs share
+            their permutations, which are the larger part of a test's cost.
+        resamples: bootstrap resamples shared by several comparisons.
     """
     b, a = baseline.values, candidate.values
     seed = int(rng.integers(2**63))
@@ -141,10 +141,10 @@ def compare_descriptions(
 
 
 def _with_asked_values(comparison: Comparison, confidence: float) -> Comparison:
-    """The interval with 0 and the ends of the margin, where both tests do not reject them.
+    """Extend the interval to 0 and the ends of the margin if the tests do not reject them.
 
-    For very skewed scores and unequal numbers of runs the p of the permutation test need not fall steadily away from
-    the difference; and the interval may rest on fewer arrangements. What was asked is answered by its own p.
+    For very skewed scores and unequal numbers of runs the permutation p need not decrease monotonically away from the
+    difference, and the interval may use fewer permutations. So these values are decided by their own p.
     """
     interval, margin = comparison.difference_interval, comparison.metric.margin
     b, a = deciding_scores(comparison)
@@ -159,12 +159,12 @@ def _with_asked_values(comparison: Comparison, confidence: float) -> Comparison:
 
 
 def refine_p(comparison: Comparison) -> Comparison:
-    """The comparison with a p from as many arrangements as there are for one that is near to alpha."""
+    """The comparison with a p from as many permutations as for a p close to alpha."""
     _, permutation = comparison.both_tests
     b, a = deciding_scores(comparison)
     if isinstance(permutation, Unavailable) or not permutation.p_error:
         return comparison
-    level = 1 - permutation.p_value  # so that p itself is what it cannot be told from
+    level = 1 - permutation.p_value  # so that p counts as close to alpha
     both = ask_fit(b, a, confidence=level, is_paired=comparison.is_paired)
     changed = replace(comparison, permutation=both.permutation)
     if isinstance(comparison.paired, Paired) and comparison.is_paired:
@@ -174,7 +174,7 @@ def refine_p(comparison: Comparison) -> Comparison:
 
 
 def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """Scores of baseline and candidate that the tests of a verdict take: those of the pairs where runs are paired."""
+    """Scores of baseline and candidate for the tests of the verdict: those of complete pairs if runs are paired."""
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         return b, a
@@ -182,7 +182,7 @@ def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
 
 
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
-    """The larger p of both tests, and the same at the upper end of its Monte-Carlo error."""
+    """The larger p of both tests, and the larger p at the upper end of the Monte-Carlo error."""
     t_test, permutation = comparison.both_tests
     if isinstance(t_test, Unavailable):
         return t_test, t_test
@@ -200,7 +200,7 @@ def with_adjusted_p(
     n_family: int = 1,
     has_looks: bool = False,
 ) -> Comparison:
-    """The comparison as one of a family: its p adjusted, its verdict decided anew."""
+    """The comparison as a member of a family, with adjusted p and recomputed verdict."""
     adjusted = replace(comparison, p_adjusted=p_adjusted, p_upper=p_upper)
     verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks)
     return replace(adjusted, verdict=verdict)

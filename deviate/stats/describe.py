@@ -1,4 +1,4 @@
-"""Describing one metric over the runs of one experiment: level, spread and what is missing."""
+"""Describes one metric over the runs of one experiment: level, spread and missing scores."""
 
 import statistics
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ from deviate.stats.estimates.sampling import examples_of, sampling_error
 
 NO_RESULT = {"crashed": Reason.CRASHED, "timed_out": Reason.TIMED_OUT, "silent": Reason.SILENT}
 NOT_COUNTED = ("lost", "cancelled")
-"""Runs that ended for no reason of their own: they are run again and count for nothing."""
+"""Runs that ended for reasons outside of them: they are repeated and not counted."""
 
 
 def describe(
@@ -94,7 +94,7 @@ def describe_runs(
 def named_metric(
     name: str, *, direction: Direction | None = None, role: Role = "quality", margin: float | None = None
 ) -> SelectedMetric:
-    """A metric that comes from no script: scores typed in, imported or made up."""
+    """A metric that no script reports: scores typed in, imported or simulated."""
     source = Metric(0, name, name, "", 0, "array", role, direction, (), None)
     return SelectedMetric(name, source, role, direction, margin=margin)
 

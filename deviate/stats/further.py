@@ -1,4 +1,4 @@
-"""Figures of the statistics that are registered with a label, for two sides."""
+"""Computes the statistics registered with a label, for two samples."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ Samples = tuple[Sequence[float], Sequence[float]]
 def compute_labelled(
     unpaired: Samples, paired: Samples | None, *, confidence: float, seed: int
 ) -> tuple[FurtherFigure, ...]:
-    """The figures of these statistics for two sides, the baseline first.
+    """Compute these statistics for two samples, the baseline first.
 
     Args:
-        paired: scores of the pairs; None where runs are not paired, and statistics of pairs are not asked for.
-        seed: of the generator that each statistic which draws begins with.
+        paired: scores of the pairs; None if runs are not paired: paired statistics are then skipped. seed: of the
+            generator of each statistic that draws.
     """
     return tuple(
         _compute(statistic, paired if statistic.is_paired else unpaired, confidence, seed)

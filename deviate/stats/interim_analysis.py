@@ -1,4 +1,4 @@
-"""Where a comparison stands among the looks at its runs: the level of its intervals, and whether it is judged."""
+"""Interim analyses: the level of a comparison's intervals at a look, and whether it is judged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -31,14 +31,13 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What may be read from a comparison.
+    """The status of a comparison in a sequential design.
 
     Attributes:
         confidence: of its intervals; at a declared look that of the repeated interval.
-        sentence: what the report says of the looks; empty where the number of runs was fixed before.
-        plan, look: the declared looks, and which of them this is, from 1; None where it is none.
-        refusal: why tests and intervals have to wait for a declared look; empty where they need not.
-        mark: what they carry after looks that were not declared.
+        sentence: on the looks, for the report; empty if the number of runs was fixed in advance. plan, look: the
+            declared looks, and which of them this is, from 1; None if it is none. refusal: why tests and intervals have
+            to wait for a declared look; empty if they need not. mark: added to them after undeclared looks.
     """
 
     confidence: float
@@ -49,7 +48,7 @@ class Standing:
     mark: str = ""
 
     def apply(self, comparison: Comparison) -> Comparison:
-        """A comparison at `confidence` with its tests and intervals as they count here."""
+        """The comparison at `confidence`, with tests and intervals withheld or marked as this status requires."""
         if self.refusal:
             absent = Unavailable(self.refusal)
             return _without_verdicts(_change(comparison, lambda _: absent, lambda _: absent), absent)
@@ -83,7 +82,7 @@ class Standing:
         return replace(nominal, welch=t_test, permutation=permutation)
 
     def on_completion(self, completion: CompletionComparison | Unavailable) -> CompletionComparison | Unavailable:
-        """Completion rates with their test as it counts here; at a declared look its p is nominal."""
+        """Completion rates with their test withheld or marked; at a declared look its p is nominal."""
         if isinstance(completion, Unavailable) or isinstance(completion.test, Unavailable):
             return completion
         if self.refusal:
@@ -105,10 +104,10 @@ class Standing:
 
 
 def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, is_paired: bool = False) -> Standing:
-    """Where the comparison of two experiments stands by what their records say of looks.
+    """The status of the comparison of two experiments, from their recorded looks.
 
-    A side without declared looks was carried out as a whole: it counts with all its runs at every look of the other;
-    paired, it counts with those that have a partner, so that the information grows as that of two growing sides.
+    A side without declared looks counts with all its runs at every look of the other; if paired, only runs with a
+    partner count, so that the information grows as with two growing sides.
     """
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
@@ -139,7 +138,7 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
 
 
 def n_counted(experiment: Experiment) -> int:
-    """Runs that ended for reasons of their own: failures are among them, lost and cancelled runs are not."""
+    """The number of runs that count: failures included, lost and cancelled runs excluded."""
     return sum(run.status not in NOT_COUNTED for run in experiment.runs)
 
 
@@ -159,9 +158,9 @@ def _change(
     test: Callable[[Test], Test | Unavailable],
     interval: Callable[[Interval], Interval | Unavailable],
 ) -> Comparison:
-    """Every test and every interval of a comparison changed; the reasons why others are absent stay.
+    """Apply functions to every test and interval of a comparison.
 
-    `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
+    `detectable_interval` is left alone: it is about the spread, not about the difference.
     """
     parts: dict[str, Any] = {
         name: part if isinstance(part, Unavailable) else change_results(part, test, interval)
@@ -189,7 +188,7 @@ def change_results(
 
 
 def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:
-    """Nothing that is said with an error rate is said: no adjusted p, no equivalence, no side is steadier."""
+    """Remove all statements with an error rate: adjusted p, equivalence, verdict on spread."""
     is_asked = comparison.equivalence != NOT_ASKED
     spread = comparison.spread_verdict
     if isinstance(spread, SpreadVerdict):

@@ -103,8 +103,8 @@ def judge(
         require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
         chosen, question = primary, ""
     metrics[0] = _with_targets(metrics[0], targets, experiments[0].name)
-    settled = [_settle(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
-    settled += [_settle(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
+    resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
+    resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
     rng = np.random.default_rng(analysis_seed)
     resamples = Resamples(rng)
     described = [
@@ -113,7 +113,7 @@ def judge(
             _in_order(_describe(experiment, metric, confidence, resamples) for metric in selection),
             completion(experiment, confidence=confidence),
         )
-        for experiment, selection in zip(experiments, settled, strict=True)
+        for experiment, selection in zip(experiments, resolved, strict=True)
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:
@@ -174,7 +174,7 @@ def judge(
 
 
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
-    """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
+    """Give compared descriptions the smallest of their standard errors, so that they are rounded alike."""
     baseline, candidates = described[0], described[1:]
     rows: dict[str, list[tuple[int, Description]]] = {
         description.metric.name: [(0, description)] for description in baseline.descriptions
@@ -275,30 +275,30 @@ def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) ->
 def _with_declared(
     metrics: Sequence[Sequence[SelectedMetric]], matches: Mapping[str, str]
 ) -> tuple[SelectedMetric, ...]:
-    """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
+    """The baseline's metrics; if it declares no primary one, a candidate's declaration is used."""
     if any(metric.is_primary for metric in metrics[0]):
         return tuple(metrics[0])
     declared = {metric.name for candidate in metrics[1:] for metric in candidate if metric.is_primary}
     return tuple(replace(metric, is_primary=matches.get(metric.name, metric.name) in declared) for metric in metrics[0])
 
 
-def _settle(
+def _resolve_metrics(
     selection: Sequence[SelectedMetric],
     baseline: Sequence[SelectedMetric],
     matches: Mapping[str, str],
     primary: str | None,
     margin: float | None,
 ) -> tuple[SelectedMetric, ...]:
-    """Metrics as they are read here: primary mark, margin, and the direction of the baseline where none is known."""
+    """The metrics with primary mark, margin and target; an unknown direction is taken from the baseline."""
     by_name = {metric.name: metric for metric in baseline}
     present = {metric.name for metric in selection}
     partners = {name: metric for name, metric in by_name.items() if matches.get(name) not in present}
     partners |= {other: by_name[name] for name, other in matches.items()}
-    settled = []
+    resolved = []
     for metric in selection:
         partner = partners.get(metric.name)
         is_primary = partner is not None and partner.name == primary
-        settled.append(
+        resolved.append(
             replace(
                 metric,
                 is_primary=is_primary,
@@ -307,7 +307,7 @@ def _settle(
                 target=metric.target if partner is None or partner.target is None else partner.target,
             )
         )
-    return tuple(settled)
+    return tuple(resolved)
 
 
 def _in_order(descriptions: Iterable[Description]) -> tuple[Description, ...]:

@@ -1,4 +1,4 @@
-"""Where the spread comes from: every quality metric over the variants of one experiment."""
+"""Sources of spread: every quality metric over the variants of one experiment."""
 
 from collections.abc import Sequence
 
@@ -31,11 +31,11 @@ from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_o
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")
 RATIO_RUNS = 5
-"""Fewer runs than this have an SD, but no ratio of SDs."""
+"""Minimum number of runs for a ratio of SDs."""
 
 
 def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) -> NoiseFindings:
-    """Spread per variant and metric, the shares in it, and what may be claimed.
+    """Spread per variant and metric, proportions of the variance, and the statements they support.
 
     Args:
         described: variants of one experiment; a single one has no tables, but a proof of its repeatability.
@@ -105,7 +105,7 @@ def _row(
 
 
 def _select_scores(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
-    """The scores behind the SD. An absorbed flip is an outcome of its own, not a spread of zero mixed in."""
+    """The scores behind the SD, without absorbed flips, which are a separate outcome and would bias it towards 0."""
     description = _description(study, index, metric)
     if description is None:
         return ()
@@ -140,7 +140,7 @@ def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: 
 
 
 def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
-    """Why the spread of a variant is not measured by that of the reference."""
+    """Why the ratio of a variant's spread to that of the reference is not computed."""
     reference = study.reference
     if reference is None:
         return Unavailable("no variant to refer to")

@@ -1,4 +1,4 @@
-"""Notes of a noise study: what stands beside a variant's figures, or in their place."""
+"""Notes of a noise study, shown beside a variant's figures or in their place."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from deviate.stats.estimates.sample import count, spread_refusal
 from deviate.stats.study import STREAMS, Study, find_drawn_streams
 
 WITHOUT_STREAMS = frozenset({"script", "nothing", "implementation", "configuration"})
-"""Kinds of variants whose equal runs say nothing of streams."""
+"""Kinds of variants whose equal runs say nothing about streams."""
 
 
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:
@@ -30,7 +30,7 @@ def row_notes(study: Study, index: int, description: Description | None, values:
 
 
 def equal_note(study: Study, index: int) -> str:
-    """What it means that all runs of a variant are bitwise equal."""
+    """The note on a variant whose runs are all bitwise equal."""
     words = equal_words(study.proofs[index])
     match study.kinds[index]:
         case "script":
@@ -47,12 +47,12 @@ def equal_note(study: Study, index: int) -> str:
 
 
 def has_no_effect(study: Study, index: int) -> bool:
-    """Whether the streams that a variant varies were drawn from, and all its runs are equal none the less."""
+    """Whether the varied streams of a variant were drawn from, although all its runs are equal."""
     return study.kinds[index] not in WITHOUT_STREAMS and not _draws_nothing(study, index)
 
 
 def equal_words(proof: Repeatability) -> str:
-    """`5 runs bitwise equal`, and what could not be compared."""
+    """The phrase `5 runs bitwise equal`, and what could not be compared."""
     left_out = "" if proof.weights == "equal" else " in metrics, weights not reached"
     if not proof.n_metrics:
         left_out = " in final weights, no quality metric reported"
@@ -60,7 +60,7 @@ def equal_words(proof: Repeatability) -> str:
 
 
 def where(proof: Repeatability) -> str:
-    """Where the runs of a variant part, with the values to their last bit."""
+    """Where the runs of a variant diverge, with the exact values."""
     parting = proof.parting
     if parting is None:
         return "final weights differ"
@@ -86,7 +86,7 @@ def _flip_notes(flips: Absorption) -> list[str]:
 
 
 def _draws_nothing(study: Study, index: int) -> bool:
-    """Whether a variant varies random streams alone, and its runs drew from none of them."""
+    """Whether a variant varies only random streams, and its runs drew from none of them."""
     experiment = study.experiments[index]
     streams = find_drawn_streams([experiment])
     return streams is not None and set(STREAMS) - streams >= set(experiment.varied) > set()

@@ -1,7 +1,7 @@
-"""Planning from runs on record: the difference that a number of runs of this spread could see, and what a margin takes.
+"""Planning from recorded runs: the difference that a number of runs can detect, and the runs a margin needs.
 
-It goes by the SD alone, never by the difference that was observed: power for that says nothing that its p does not.
-Source: Hoenig & Heisey (2001), The abuse of power.
+It uses the SD alone, never the observed difference, whose power says no more than its p. Source: Hoenig & Heisey
+(2001), The abuse of power.
 """
 
 import math
@@ -41,9 +41,9 @@ def planning(
     *,
     confidence: float = 0.95,
 ) -> tuple[Planning, ...]:
-    """One plan per candidate with the primary metric; of a single experiment or of variants, one.
+    """One plan per candidate with the primary metric; a single plan for one experiment or for variants.
 
-    Of variants it is the one that varies all that the others vary: methods are compared with everything varied.
+    For variants it uses the one that varies most: methods are compared with everything varied.
     """
     if pairs:
         return tuple(

@@ -1,4 +1,4 @@
-"""Which metric decides: the one the user named, or the only one that can be meant."""
+"""The primary metric: the one the user named, or the only plausible one."""
 
 import difflib
 import re
@@ -16,8 +16,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
     """Name of the primary metric, or None and the warning that asks for one.
 
-    A declared primary metric stands. Else it is the only quality metric on test data with a known direction, else on
-    validation data, else the only one of all; two in the same place leave it open.
+    A declared primary metric is kept. Otherwise it is the only quality metric on test data with a known direction, then
+    on validation data, then of all; with two candidates at one level it stays open.
     """
     declared = [metric.name for metric in metrics if metric.is_primary]
     if len(declared) == 1:

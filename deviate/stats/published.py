@@ -9,7 +9,7 @@ from deviate.model import Interval, Unavailable
 
 @dataclass(frozen=True, slots=True)
 class Variability:
-    """How much the runs of one method differ; the five measures of Summers & Dinneen (2021).
+    """Variability of the runs of one method; the five measures of Summers & Dinneen (2021).
 
     Attributes:
         sd_accuracy, sd_cross_entropy: over runs.
@@ -47,7 +47,7 @@ def variability_reduction(single: Variability, other: Variability) -> float | Un
 
 
 def quotient_range(numerator: float, denominator: float, *, places: int) -> Interval | Unavailable:
-    """What the quotient of two printed numbers can have been, each rounded to so many decimals.
+    """The range of the quotient of two printed numbers, each rounded to so many decimals.
 
     Both are positive. The confidence is 1: nothing else rounds to them.
     """
@@ -59,7 +59,7 @@ def quotient_range(numerator: float, denominator: float, *, places: int) -> Inte
 
 
 def is_quotient(printed: float, numerator: float, denominator: float, *, places: int, is_truncated: bool) -> bool:
-    """Whether a printed quotient of two decimals fits two printed numbers, rounded to nearest or cut off."""
+    """Whether a printed quotient with two decimals is consistent with two printed numbers, rounded or truncated."""
     bounds = quotient_range(numerator, denominator, places=places)
     if isinstance(bounds, Unavailable):
         return False
@@ -81,6 +81,6 @@ def feasible_sd(difference: float, n: int) -> Interval | Unavailable:
 
 
 def shares(counts: Sequence[int]) -> tuple[float, ...]:
-    """Counts in percent of their sum; empty for a sum of 0."""
+    """Percentages of the sum of counts; empty for a sum of 0."""
     total = sum(counts)
     return tuple(100 * count / total for count in counts) if total else ()

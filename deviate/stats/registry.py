@@ -1,4 +1,4 @@
-"""Statistics by name: which functions of scores there are, and what must hold of each whatever the scores."""
+"""Registry of statistics: functions of scores by name, and the properties that hold for all scores."""
 
 import functools
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from deviate.model import Interval, Unavailable
 from deviate.registry import Registry
 
 Behaviour = Literal["follows", "ignores", "squares", "neither"]
-"""What a number does when all scores are shifted or scaled: moves with them, stays, goes with the square of the scale,
-or none of these."""
+"""How a statistic changes when all scores are shifted or scaled: with them, not at all, with the square of the scale,
+or in none of these ways."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Refuse = Callable[..., Unavailable | None]
 """From the runs that a statistic needs and its samples, why they cannot answer; None when they can."""
 
 NumberKind = Literal["ratio", "difference", "test"]
-"""What a figure is, which decides how it is rounded: a number without a unit, one in units of the metric, a test."""
+"""Kind of a figure, which decides its rounding: a number without a unit, one in units of the metric, or a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,5 +103,5 @@ def _guard(function: Function, minimum: int, refuse: Refuse) -> Function:
 
 @functools.cache
 def labelled_statistics() -> tuple[Statistic, ...]:
-    """Every statistic that is shown by what it says of itself, by name."""
+    """Every statistic with a label, ordered by name."""
     return tuple(statistic for statistic in STATISTICS.values() if statistic.label)

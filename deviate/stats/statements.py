@@ -1,4 +1,4 @@
-"""What a noise study says, and what it may not claim, in sentences without rounded figures."""
+"""Statements of a noise study, and what it may not claim, in sentences without rounded figures."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ MOST_LISTED = 5
 
 
 def statements(study: Study) -> tuple[str, ...]:
-    """Control first, for all claims hang on it; then what each variant shows, then what escapes control."""
+    """Sentences on control first, as all claims depend on it; then on each variant, then on what escapes control."""
     sentences = [
         *_control(study),
         *(sentence for index, _ in enumerate(study.experiments) for sentence in _of_variant(study, index)),
@@ -111,9 +111,9 @@ def _beyond_control(study: Study) -> Iterator[str]:
 
 
 def _run_time_seeds(study: Study) -> Iterator[str]:
-    """Seeds that differ between runs: of variants that hold everything, where there are any.
+    """Sentences on seeds that differ between runs, of variants that hold everything if there are any.
 
-    What they are made from is not observed: the clock, a process number, a variable, the folder of the run.
+    Their source is not observed: the clock, a process number, a variable, the folder of the run.
     """
     holding = [
         experiment
@@ -148,7 +148,7 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
 
 
 def _draws(study: Study) -> Iterator[str]:
-    """What was drawn, as far as deviate watches: what it does not watch is not denied."""
+    """Sentences on observed draws; draws that deviate does not watch are not ruled out."""
     streams = find_drawn_streams(study.experiments)
     if streams is None:
         yield "From which streams numbers were drawn is not recorded."

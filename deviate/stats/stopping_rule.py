@@ -1,4 +1,4 @@
-"""Whether there are enough runs: what the pipeline asks between runs, and what the display says meanwhile."""
+"""Stopping rule: whether there are enough runs, and the progress towards that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,10 @@ OPEN = frozenset({"undecided", "withheld"})
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the runs of an experiment are on their way to a target; there is no p here.
+    """Progress of an experiment towards a precision target; no p-value is involved.
 
     Attributes:
-        n: runs with a score.
-        n_forecast: runs with a score that are likely to be needed, these included.
+        n: runs with a score. n_forecast: total of such runs that are likely to be needed.
     """
 
     n: int
@@ -28,7 +27,7 @@ class Progress:
 
 
 def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95, min_runs: int = MIN_RUNS) -> Progress:
-    """How far the experiment is, by the aggregate of the metric that the target names.
+    """The progress of an experiment, by the metric that the target names and its aggregate.
 
     Raises:
         InputError: the experiment has no such metric.
@@ -47,7 +46,7 @@ def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95
 
 
 def check_target(target: Target, metrics: Sequence[SelectedMetric]) -> None:
-    """Before the first run: whether the metric of the target is selected at all.
+    """Check before the first run that the metric of the target is selected.
 
     Raises:
         InputError: it is not; the hint names a near one.
@@ -61,6 +60,6 @@ def next_look(looks: Sequence[int], n_runs: int) -> int | None:
 
 
 def is_settled(findings: Findings) -> bool:
-    """Whether every comparison has a headline verdict that no further look could change: runs may end here."""
+    """Whether every comparison has a headline verdict that no further look could change, so that runs can stop."""
     headlines = [pair.headline for pair in findings.pairs]
     return bool(headlines) and all(headline is not None and headline.verdict.word not in OPEN for headline in headlines)

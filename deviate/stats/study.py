@@ -52,7 +52,7 @@ def study_of(described: Sequence[ExperimentFindings]) -> Study:
 
 
 def kind_of(experiment: Experiment) -> NoiseKind:
-    """What a variant varies; where the record does not tell, it is as good as what the script leaves free."""
+    """What a variant varies; without a record, whatever the script leaves free."""
     varied = set(experiment.varied)
     if experiment.variant == ONE_BIT or any("one-bit" in run.controls for run in experiment.runs):
         return "one-bit"
@@ -66,18 +66,18 @@ def kind_of(experiment: Experiment) -> NoiseKind:
 
 
 def isolates(experiment: Experiment, kind: NoiseKind) -> bool:
-    """Whether a claim about this variant rests on something else being held; the split is held nearly everywhere."""
+    """Whether a claim about this variant requires other factors to be held; the split is held nearly everywhere."""
     return kind not in {"script", "nothing"} and bool(set(experiment.held) - {"split"})
 
 
 def find_drawn_streams(experiments: Sequence[Experiment]) -> set[str] | None:
-    """Streams from which numbers were drawn; None when no completed run tells."""
+    """Streams from which numbers were drawn; None if no completed run recorded them."""
     counted = [run.draws for experiment in experiments for run in select_completed(experiment) if run.draws]
     return {stream for draws in counted for streams in draws.values() for stream in streams} if counted else None
 
 
 def leaves_other_out(study: Study, index: int) -> bool:
-    """Whether an attribution to streams by this variant would pass over draws that belong to no stream."""
+    """Whether attributing this variant's spread to streams would ignore draws that belong to no stream."""
     kind, experiment = study.kinds[index], study.experiments[index]
     if (
         kind != "streams"
@@ -109,6 +109,6 @@ def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) ->
         if kind in {"streams", "implementation", "mixed"}
     ]
     streams = find_drawn_streams(experiments)
-    if streams is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
+    if streams is not None:  # a variant of streams without draws has no spread to refer to
         varying = [experiment for experiment in varying if not set(experiment.varied) <= set(STREAMS) - streams]
     return max(varying, key=lambda experiment: len(experiment.varied), default=by_name.get(SCRIPT))

@@ -1,4 +1,4 @@
-"""The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
+"""The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
 from deviate.model import (
     Comparison,
@@ -21,7 +21,7 @@ from deviate.stats.tests.paired import match
 from deviate.stats.tests.two_tests import smallest_p
 
 UNEQUAL = 2.0
-"""Ratio of the numbers of runs from which on it is named where the two tests disagree."""
+"""Ratio of the numbers of runs from which it is mentioned if the two tests disagree."""
 
 
 def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_looks: bool = False) -> Verdict:
@@ -64,19 +64,19 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
 
 
 def needed_pairs(*, is_alone: bool) -> int:
-    """Pairs that a verdict needs: fewer where a comparison is alone and no look was declared."""
+    """Pairs that a verdict needs: fewer if there is a single comparison and no declared look."""
     return PAIRED_ALONE_RUNS if is_alone else PAIRED_RUNS
 
 
 def no_failure(description: Description) -> str:
-    """How high the failure rate may be where no run failed; empty where one did, for then the rates are said."""
+    """The bound of the failure rate if no run failed; empty otherwise, as the rates are then stated."""
     if n_failed(description):
         return ""
     return f"; no failure in {count(description.n_runs, 'run')}: {failure_bound(description.n_runs)}"
 
 
 def _disagreement(comparison: Comparison, interval: Interval) -> str:
-    """Both p-values where one test rejects and the other does not, with what was measured that may be the reason."""
+    """A sentence with both p-values if only one test rejects, with the measured property that may explain it."""
     t_test, permutation = comparison.both_tests
     if isinstance(t_test, Unavailable) or isinstance(permutation, Unavailable):
         return ""
@@ -99,7 +99,7 @@ def _p(test: Test) -> str:
 
 
 def _far(description: Description) -> str:
-    """`2 of 40 runs lie far below the rest`; empty where none does."""
+    """The sentence `2 of 40 runs lie far below the rest`; empty if none does."""
     median = description.median
     if not description.outliers or isinstance(median, Unavailable):
         return ""
@@ -110,7 +110,7 @@ def _far(description: Description) -> str:
 
 
 def _least_of_family(comparison: Comparison, n_family: int, confidence: float) -> str:
-    """The smallest possible p, where it forbids a verdict in a family of this size."""
+    """A sentence on the smallest possible p if it rules out a verdict in a family of this size."""
     if comparison.is_paired:
         n_b = n_a = len(match(comparison.baseline, comparison.candidate)[0])
         runs = count(n_b, "pair")
@@ -124,9 +124,9 @@ def _least_of_family(comparison: Comparison, n_family: int, confidence: float) -
 
 
 def _sameness(baseline: Description, candidate: Description) -> str:
-    """Scores that are equal pair by pair although they spread: what was changed may not have reached the runs.
+    """A sentence if scores are equal pair by pair although they spread: the change may not have reached the runs.
 
-    Not "identical", which is a verdict on runs without any spread: these could have differed, for all that is known.
+    Not "identical", which is a verdict on runs without any spread: these could have differed.
     """
     b, a, _ = match(baseline, candidate)
     if len(b) < len(baseline.scores) or len(a) < len(candidate.scores) or list(b) != list(a):
@@ -202,7 +202,7 @@ def _decide_side(
 
 
 def _fails_more(one: Description, other: Description) -> bool:
-    """Whether a larger share of the runs of one side failed."""
+    """Whether a larger proportion of the runs of one side failed."""
     return n_failed(one) * other.n_runs > n_failed(other) * one.n_runs
 
 
@@ -217,7 +217,7 @@ def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> b
 
 
 def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
-    """Why a word does not hold that a side would owe to its failed runs; empty where it holds.
+    """Why a word does not hold because a side owes it to its failed runs; empty if it holds.
 
     The better side has to fail no more often, or the worst-rank analysis over all runs to say the same. For
     "equivalent" and "not worse" the better side is the candidate, which the word lets pass.
@@ -242,7 +242,7 @@ def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
 
 
 def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, has_looks: bool) -> str:
-    """What the user's margin says about an undecided comparison; never computed from the observed difference."""
+    """Advice from the user's margin on an undecided comparison; never computed from the observed difference."""
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
         return ""
@@ -263,7 +263,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
 
 
 def _failure_rates(baseline: Description, candidate: Description) -> str:
-    """The rates, said first, when they differ."""
+    """A sentence on the failure rates, placed first, if they differ."""
     n_b, n_a = len(baseline.missing), len(candidate.missing)
     if n_b * candidate.n_runs == n_a * baseline.n_runs:
         return ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deviate.model.metric_vocabulary import direction_of, role_of, words
+from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from deviate.model.metric_vocabulary import direction_of, role_of, words
     ],
 )
 def test_a_key_says_what_it_is(key: str, role: str | None, direction: str | None) -> None:
-    assert (role_of(words(key)), direction_of(words(key))) == (role, direction)
+    assert (role_of(split_identifier(key)), direction_of(split_identifier(key))) == (role, direction)

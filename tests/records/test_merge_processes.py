@@ -7,7 +7,7 @@ from deviate.records.merge_processes import (
     artifacts,
     draws,
     environment,
-    first_process,
+    lowest_rank_facts,
     main_process,
     union_over_processes,
 )
@@ -52,18 +52,18 @@ def test_the_lowest_rank_counts_then_the_process_that_reported_most_then_the_fir
 
 def test_weights_are_those_of_the_lowest_rank_that_has_them() -> None:
     logs = [log(4, rank=2, weights=(OTHER,)), log(3, rank=1, weights=(FINAL,)), log(2, rank=0), log(1)]
-    assert first_process(logs, lambda it: it.weights) == (FINAL,)
+    assert lowest_rank_facts(logs, lambda it: it.weights) == (FINAL,)
 
 
 def test_without_ranks_weights_are_those_of_the_process_that_has_them() -> None:
     trainer, worker, launcher = log(2, weights=(FINAL,)), log(3), log(1)
-    assert first_process([launcher, trainer, worker], lambda it: it.weights) == (FINAL,)
+    assert lowest_rank_facts([launcher, trainer, worker], lambda it: it.weights) == (FINAL,)
 
 
 def test_processes_without_a_rank_tell_all_in_the_order_in_which_they_were_started() -> None:
     late, early = log(9, started=1.0, weights=(OTHER,)), log(8, started=2.0, weights=(FINAL, FINAL))
-    assert first_process([late, early], lambda it: it.weights) == (FINAL, OTHER)
-    assert first_process([early, log(10, weights=(FINAL,))], lambda it: it.weights) == (FINAL,)
+    assert lowest_rank_facts([late, early], lambda it: it.weights) == (FINAL, OTHER)
+    assert lowest_rank_facts([early, log(10, weights=(FINAL,))], lambda it: it.weights) == (FINAL,)
 
 
 def test_what_happened_in_any_process_is_told_once() -> None:
@@ -74,7 +74,7 @@ def test_what_happened_in_any_process_is_told_once() -> None:
 def test_flips_of_equal_numbers_in_two_places_are_two() -> None:
     flips = [Flip("torch", "w", (0, 0), 0.5, 0.6), Flip("torch", "w", (0, 1), 0.5, 0.6)]
     it = ProcessLog(flips=flips)
-    assert first_process([it], lambda it: it.flips) == tuple(flips)
+    assert lowest_rank_facts([it], lambda it: it.flips) == tuple(flips)
 
 
 def test_draws_are_those_of_all_processes_in_the_order_of_the_streams() -> None:

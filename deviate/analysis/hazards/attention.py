@@ -25,11 +25,11 @@ from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-FUSED = split_words("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
+FUSED = word_set("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
 LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
-FLASH = split_words("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
+FLASH = word_set("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
 
 
 @hazard("attention", "kernels")

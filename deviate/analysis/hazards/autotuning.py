@@ -22,9 +22,9 @@ import libcst as cst
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-TRAINERS = split_words("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
+TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = (
     "torch.backends.cudnn.benchmark",
     "torch._inductor.config.max_autotune",

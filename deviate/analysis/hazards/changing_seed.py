@@ -24,9 +24,9 @@ from deviate.analysis.hazards.seeds import SEEDERS
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.callables import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-CHANGING = CLOCKS | split_words(
+CHANGING = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
     "os.times"
 )
@@ -51,7 +51,7 @@ def _message(call: Called, subject: str) -> str:
 
 
 def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether a number becomes a value that is called a seed, through arithmetic alone."""
+    """Whether a number becomes, through arithmetic alone, the value of a seed."""
     for parent in survey.nodes.ancestors(node):
         match parent:
             case cst.Arg(keyword=cst.Name(value=name)):

@@ -30,9 +30,9 @@ import libcst as cst
 from deviate.analysis.hazards.names import draws_from
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-COMPILING = split_words("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+COMPILING = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
 SEEDING = ("numpy.random.seed", "random.seed")
 
 

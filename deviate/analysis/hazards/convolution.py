@@ -24,13 +24,13 @@ from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
-from deviate.model.metric_vocabulary import split_words
+from deviate.analysis.resolve.identifier_words import split_identifier
+from deviate.model.metric_vocabulary import word_set
 
 TORCH = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
     ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
 )
-MERGING = split_words("fuse fused fusion export onnx")
+MERGING = word_set("fuse fused fusion export onnx")
 """Words of functions that make a model ready for use after training."""
 
 OTHERS = (
@@ -44,10 +44,10 @@ OTHERS = (
 )
 
 
-@hazard("convolution", "kernels", is_told_once=True)
+@hazard("convolution", "kernels", is_reported_once=True)
 def convolution(survey: Survey) -> Iterator[HazardMatch]:
     for call in kernels(survey, TORCH, also="cudnn"):
-        if not MERGING.intersection(words(call.function.name)):
+        if not MERGING.intersection(split_identifier(call.function.name)):
             yield call.node, "cuDNN may take kernels that add in no fixed order"
     for call in kernels(survey, OTHERS):
         yield call.node, "on a GPU kernels may be taken that add in no fixed order"

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-TRAINERS = split_words("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
+TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 

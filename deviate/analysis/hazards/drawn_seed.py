@@ -43,7 +43,7 @@ def drawn_seed(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _draws(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
-    """Draws that a seed is made of, each with its library."""
+    """The random draws from which a seed is computed, each with its library."""
     if "worker" in seeding.function.name:  # seeded from the loader's own draw, as the framework advises
         return
     for argument in seeding.node.args:

@@ -22,20 +22,20 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import last_name
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-ALWAYS = split_words(
+ALWAYS = word_set(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
     "secrets.choice secrets.token_bytes"
 )
-UNSEEDED = split_words(
+UNSEEDED = word_set(
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
     "numpy.random.SFC64"
 )
-TEXTS = split_words("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
-NUMERIC = split_words("int bytes fields time node")
+TEXTS = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
+NUMERIC = word_set("int bytes fields time node")
 
 
 @hazard("entropy", "seeds")
@@ -59,5 +59,5 @@ def _is_number(call: Called, survey: Survey) -> bool:
         outer = survey.nodes.parents[parent]
         return isinstance(outer, cst.Call) and last_name(outer.func) in ("int", "hash", "seed", "manual_seed")
     if isinstance(parent, cst.Assign):
-        return any("seed" in words(last_name(target.target)) for target in parent.targets)
+        return any("seed" in split_identifier(last_name(target.target)) for target in parent.targets)
     return False

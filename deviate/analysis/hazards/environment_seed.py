@@ -24,9 +24,9 @@ import libcst as cst
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import dotted_name, keywords
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-MAKING = split_words("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
+MAKING = word_set("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
 LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
 
 
@@ -52,7 +52,7 @@ def _is_seeded(survey: Survey) -> bool:
 
 
 def _is_sample(call: Called, survey: Survey) -> bool:
-    """Whether an action is drawn once, to see what actions look like."""
+    """Whether an action is sampled only once, for instance to inspect its shape."""
     is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
     return is_kept and not survey.nodes.loops_around(call.node)
 

@@ -26,9 +26,9 @@ from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-LISTING = split_words(
+LISTING = word_set(
     "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
     "pathlib.Path().iterdir pathlib.Path().walk"
 ) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
@@ -39,7 +39,7 @@ PATH_METHODS = ("iterdir", "rglob")
 def file_order(survey: Survey) -> Iterator[HazardMatch]:
     flow = Flow(survey)
     for call in _listings(survey):
-        if flow.matters(call.node, is_set=False):
+        if flow.order_matters(call.node, is_set=False):
             yield call.node, "names come in the order of the file system"
 
 

@@ -11,7 +11,10 @@ from deviate.model import Hazard
 
 
 def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
-    """All hazards, in source order. A line has each kind once, and none where a comment says `# deviate: ignore`."""
+    """All hazards, in source order.
+
+    Each kind is reported once per line, and not at all in lines with a comment `# deviate: ignore`.
+    """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
     hazards: dict[tuple[str, str, int], Hazard] = {}
@@ -25,12 +28,12 @@ def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
         ]
         seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
         for hazard in seen:
-            key = (kind.name, hazard.file, 0 if kind.is_told_once else hazard.line)
+            key = (kind.name, hazard.file, 0 if kind.is_reported_once else hazard.line)
             hazards.setdefault(key, hazard)
     return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
 
 
 def _is_unreached(node: cst.CSTNode, graph: CallGraph) -> bool:
-    """Whether a node stands in what an imported file does only when it is the script."""
+    """Whether a node is in the `if __name__ == "__main__"` part of an imported file."""
     module = graph.nodes.function_of(node).module
     return module is not graph.project.entry and any(parent in module.guards for parent in graph.nodes.ancestors(node))

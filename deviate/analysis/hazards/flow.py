@@ -1,4 +1,4 @@
-"""Where values of arbitrary order go: whether anything comes to depend on that order."""
+"""Data flow of values whose item order is arbitrary: whether a result depends on that order."""
 
 from collections.abc import Sequence
 
@@ -28,93 +28,93 @@ from deviate.analysis.resolve.tree import dotted_name, last_name, positional, wa
 
 
 class Flow:
-    """Follows a value forwards, as far as it can be seen, and stops where the order of its items counts."""
+    """Follows a value through the code that uses it, until the order of its items matters."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
         self.nodes = survey.nodes
-        self._seen: set[object] = set()
-        self._known: dict[cst.CSTNode, dict[str, list[cst.CSTNode]]] = {}
+        self._visited: set[object] = set()
+        self._nodes_by_name: dict[cst.CSTNode, dict[str, list[cst.CSTNode]]] = {}
 
-    def matters(self, node: cst.BaseExpression, *, is_set: bool) -> bool:
-        """Whether the order of the items of an expression counts for something.
+    def order_matters(self, node: cst.BaseExpression, *, is_set: bool) -> bool:
+        """Whether the item order of the value of an expression matters.
 
         Args:
-            is_set: a set may be handed around as it is: only what takes its items out counts.
+            is_set: the value is a set: only code that takes items out of it depends on their order.
         """
-        self._seen.clear()
+        self._visited.clear()
         if is_aside(self.nodes.function_of(node)) or is_reported(node, self.nodes):
             return False
-        return self._matters_above(node, is_set=is_set)
+        return self._context_order_matters(node, is_set=is_set)
 
-    def _matters_above(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
+    def _context_order_matters(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
         parent = self.nodes.parents.get(node)
         match parent:
             case cst.Arg():
-                return self._matters_in_call(parent, is_set=is_set)
+                return self._argument_order_matters(parent, is_set=is_set)
             case cst.Attribute():
-                return self._method(parent, is_set=is_set)
+                return self._method_order_matters(parent, is_set=is_set)
             case cst.Subscript() if node is parent.value:
                 return not (is_set or is_one_item(parent))
             case cst.StarredElement():
                 return True
             case cst.For():
-                return node is parent.iter and self._loop(parent)
+                return node is parent.iter and self._loop_order_matters(parent)
             case cst.CompFor():
-                return node is parent.iter and self._comprehension(parent)
+                return node is parent.iter and self._comprehension_order_matters(parent)
             case cst.BinaryOperation() | cst.BooleanOperation() | cst.NamedExpr() | cst.Await():
-                return self._matters_above(parent, is_set=is_set)
+                return self._context_order_matters(parent, is_set=is_set)
             case cst.IfExp():
-                return node is not parent.test and self._matters_above(parent, is_set=is_set)
-        # What becomes of a set itself is seen where its items are taken out.
-        return not is_set and self._is_list_used(node, parent)
+                return node is not parent.test and self._context_order_matters(parent, is_set=is_set)
+        # A set may be stored or passed on: its order matters only where its items are taken out.
+        return not is_set and self._statement_order_matters(node, parent)
 
-    def _is_list_used(self, node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
+    def _statement_order_matters(self, node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
         match parent:
             case cst.Assign():
-                return any(self._matters_in_target(target.target) for target in parent.targets)
+                return any(self._target_order_matters(target.target) for target in parent.targets)
             case cst.AnnAssign() | cst.AugAssign():
-                return self._matters_in_target(parent.target)
+                return self._target_order_matters(parent.target)
             case cst.WithItem(asname=cst.AsName() as alias):
-                return self._matters_in_target(alias.name)
+                return self._target_order_matters(alias.name)
             case cst.Return() | cst.Yield() | cst.From():
-                return self._matters_to_callers(self.nodes.function_of(node))
+                return self._return_order_matters(self.nodes.function_of(node))
             case cst.Element() | cst.DictElement() | cst.Lambda():
                 return True
         return False
 
-    # ------------------------------------------------------------ handed on
+    # ------------------------------------------------------------ passed to calls
 
-    def _matters_in_call(self, argument: cst.Arg, *, is_set: bool) -> bool:
+    def _argument_order_matters(self, argument: cst.Arg, *, is_set: bool) -> bool:
         call = self.nodes.parents[argument]
         if not isinstance(call, cst.Call):
             return False
         name = last_name(call.func)
         if name == "next":
-            return self._first(call, argument)
+            return self._first_item_matters(call, argument)
         if argument.star or name in PICKING:
             return name not in INDIFFERENT
         if name in INDIFFERENT:
             return False
         if name in KEEPING:
-            return self._matters_above(call)
+            return self._context_order_matters(call)
         if name in ADDING and isinstance(call.func, cst.Attribute):
-            return not is_set and self._matters_in_target(call.func.value)
+            return not is_set and self._target_order_matters(call.func.value)
         if is_set:
             return False
-        return self._parameters(call, argument)
+        return self._parameter_order_matters(call, argument)
 
-    def _first(self, call: cst.Call, argument: cst.Arg) -> bool:
-        """Whether the order counts of what comes first: of many there is no telling, but most often it is the only one.
+    def _first_item_matters(self, call: cst.Call, argument: cst.Arg) -> bool:
+        """Whether it matters which item `next()` returns. Most often there is only one, so only `os.walk` counts.
 
-        What `os.walk` gives first are the files and folders of one folder.
+        The first item of `os.walk` lists the files and folders of one folder.
         """
         parent = self.nodes.parents.get(call)
         is_walk = isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk"
-        return is_walk and isinstance(parent, cst.Subscript) and self._matters_above(parent)
+        return is_walk and isinstance(parent, cst.Subscript) and self._context_order_matters(parent)
 
-    def _parameters(self, call: cst.Call, argument: cst.Arg) -> bool:
-        """Whether the order counts in a function of the project; in one of a library it is taken to."""
+    def _parameter_order_matters(self, call: cst.Call, argument: cst.Arg) -> bool:
+        """Whether a function of the project depends on the order of this argument; library functions are assumed to."""
         callees = self.survey.resolver.functions(call.func, self.nodes.function_of(call))
         if not callees:
             return True
@@ -126,57 +126,61 @@ class Flow:
                 arguments = positional(call)
                 place = arguments.index(argument.value) if argument.value in arguments else len(names)
                 name = names[place] if place < len(names) else ""
-            if name not in callee.function.parameters or self._matters_in_variable(name, callee.function):
+            if name not in callee.function.parameters or self._variable_order_matters(name, callee.function):
                 return True
         return False
 
-    def _method(self, attribute: cst.Attribute, *, is_set: bool) -> bool:
+    def _method_order_matters(self, attribute: cst.Attribute, *, is_set: bool) -> bool:
         call = self.nodes.parents.get(attribute)
         if not isinstance(call, cst.Call) or call.func is not attribute:
             return False
         name = attribute.attr.value
-        return name in PICKING or (name == "copy" and not is_set and self._matters_above(call))
+        return name in PICKING or (name == "copy" and not is_set and self._context_order_matters(call))
 
-    def _comprehension(self, clause: cst.CompFor) -> bool:
+    def _comprehension_order_matters(self, clause: cst.CompFor) -> bool:
         outer: cst.CSTNode = clause
         while not isinstance(outer, COMPREHENSIONS):
             outer = self.nodes.parents[outer]
-        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._matters_above(outer)
+        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._context_order_matters(outer)
 
-    def _matters_to_callers(self, function: Function) -> bool:
+    def _return_order_matters(self, function: Function) -> bool:
         edges = self.survey.graph.edges_into(function)
-        if function in self._seen:
+        if function in self._visited:
             return False
-        self._seen.add(function)
-        return not edges or any(self._matters_above(edge.node) for edge in edges if isinstance(edge.node, cst.Call))
+        self._visited.add(function)
+        return not edges or any(
+            self._context_order_matters(edge.node) for edge in edges if isinstance(edge.node, cst.Call)
+        )
 
-    # ------------------------------------------------------------ kept
+    # ------------------------------------------------------------ stored
 
-    def _matters_in_target(self, target: cst.CSTNode) -> bool:
-        """Whether the order counts of what a name or attribute holds."""
+    def _target_order_matters(self, target: cst.CSTNode) -> bool:
+        """Whether the item order of the value stored in this name or attribute matters."""
         if isinstance(target, cst.Name):
             scope, _ = self.survey.resolver.find(target.value, self.nodes.function_of(target))
-            return self._matters_in_variable(target.value, scope)
+            return self._variable_order_matters(target.value, scope)
         if isinstance(target, cst.Attribute):
-            return self._matters_in_attribute(target)
+            return self._attribute_order_matters(target)
         return True
 
-    def _matters_in_variable(self, name: str, scope: Function) -> bool:
-        if (name, scope) in self._seen:
+    def _variable_order_matters(self, name: str, scope: Function) -> bool:
+        if (name, scope) in self._visited:
             return False
-        self._seen.add((name, scope))
+        self._visited.add((name, scope))
         bound = [binding.value for binding in scope.bindings.get(name, ())]
         if any(isinstance(value, cst.Call) and last_name(value.func) in SORTING for value in bound):
             return False
-        return self._any_matters([node for node in self._nodes_spelled(scope.node, name) if is_load(node, self.nodes)])
+        return self._any_load_order_matters(
+            [node for node in self._nodes_spelled(scope.node, name) if is_load(node, self.nodes)]
+        )
 
-    def _matters_in_attribute(self, target: cst.Attribute) -> bool:
-        """The same of an attribute; one that its class never looks at is somebody else's to use."""
+    def _attribute_order_matters(self, target: cst.Attribute) -> bool:
+        """Whether the item order of an attribute matters; assumed for attributes that their class never reads."""
         name = dotted_name(target)
         owner = self._class_of(target)
-        if (name, owner) in self._seen:
+        if (name, owner) in self._visited:
             return False
-        self._seen.add((name, owner))
+        self._visited.add((name, owner))
         if owner is None:
             return True
         bound = owner.attributes.get(target.attr.value, ())
@@ -187,21 +191,21 @@ class Flow:
         family = [owner, *self._related_classes(owner)]
         uses = [node for cls in family for node in self._nodes_spelled(cls.node, name)]
         loads = [node for node in uses if is_load(node, self.nodes)]
-        return not loads or self._any_matters(loads)
+        return not loads or self._any_load_order_matters(loads)
 
     def _nodes_spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
-        """The places in a function or class where a name or an attribute is spelled like that."""
-        if scope not in self._known:
-            nodes_by_name = self._known[scope] = {}
+        """The nodes of a function or class that spell this name or attribute."""
+        if scope not in self._nodes_by_name:
+            by_name = self._nodes_by_name[scope] = {}
             for node in walk(scope):
                 if type(node) is cst.Name:
-                    nodes_by_name.setdefault(node.value, []).append(node)
+                    by_name.setdefault(node.value, []).append(node)
                 elif type(node) is cst.Attribute:
-                    nodes_by_name.setdefault(dotted_name(node), []).append(node)
-        return self._known[scope].get(name, [])
+                    by_name.setdefault(dotted_name(node), []).append(node)
+        return self._nodes_by_name[scope].get(name, [])
 
     def _related_classes(self, owner: Class) -> list[Class]:
-        """The classes of the project that share the attributes of a class: its bases, and what is derived from it."""
+        """The classes of the project that share attributes with a class: its bases and subclasses."""
         resolver = self.survey.resolver
         bases = resolver.order(owner)[0][1:]
         modules = self.survey.graph.project.modules.values()
@@ -212,10 +216,10 @@ class Flow:
             if cls is not owner and owner in resolver.order(cls)[0]
         ]
 
-    def _any_matters(self, loads: Sequence[cst.CSTNode]) -> bool:
+    def _any_load_order_matters(self, loads: Sequence[cst.CSTNode]) -> bool:
         if any(is_sorted(node, self.nodes) for node in loads):
             return False
-        return any(self._matters_above(node) for node in loads)
+        return any(self._context_order_matters(node) for node in loads)
 
     def _class_of(self, target: cst.Attribute) -> Class | None:
         function: Function | None = self.nodes.function_of(target)
@@ -227,34 +231,34 @@ class Flow:
 
     # ------------------------------------------------------------ loops
 
-    def _loop(self, loop: cst.For) -> bool:
-        """Whether the turns of a loop leave something that depends on their order."""
+    def _loop_order_matters(self, loop: cst.For) -> bool:
+        """Whether the iterations of a loop have an effect that depends on their order."""
         counters = {
             node.target.value
             for node in walk(loop.body)
             if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name)
         }
-        return any(self._turn(node, counters) for node in walk(loop.body))
+        return any(self._iteration_order_matters(node, counters) for node in walk(loop.body))
 
-    def _turn(self, node: cst.CSTNode, counters: set[str]) -> bool:
+    def _iteration_order_matters(self, node: cst.CSTNode, counters: set[str]) -> bool:
         match node:
             case cst.Yield():
-                return self._matters_above(node)
+                return self._context_order_matters(node)
             case cst.Return(value=cst.BaseExpression() as value):
                 return not is_constant(value)
             case cst.Call():
-                return self._effect(node)
+                return self._effect_order_matters(node)
             case cst.Assign():
                 items = [target.target for target in node.targets if isinstance(target.target, cst.Subscript)]
                 return any(is_numbered(part, counters) for item in items for part in (*item.slice, node.value))
             case cst.AugAssign():
-                return not is_count(node.value) and self._matters_in_target(node.target)
+                return not is_count(node.value) and self._target_order_matters(node.target)
         return False
 
-    def _effect(self, call: cst.Call) -> bool:
+    def _effect_order_matters(self, call: cst.Call) -> bool:
         name = last_name(call.func)
         if not isinstance(call.func, cst.Attribute):
             return False
         if name in ADDING:
-            return self._matters_in_target(call.func.value)
+            return self._target_order_matters(call.func.value)
         return name in WRITING or name in TRAINING

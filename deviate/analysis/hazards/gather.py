@@ -30,14 +30,14 @@ from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-MADE = split_words("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
-INDICES = split_words("idx idxs index indices ids inds")
+MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
+INDICES = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
@@ -56,7 +56,7 @@ def gather(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
-    """Where values are taken by a tensor of indices from what these calls make."""
+    """Subscripts by a tensor of indices, of the values that these calls create."""
     names: dict[cst.CSTNode, set[str]] = {}
     for call in calls:
         statement = survey.nodes.parents.get(call.node)
@@ -83,7 +83,7 @@ def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:
 
 
 def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> bool:
-    """Whether a parameter is called an index: one that a loop counts is a number."""
+    """Whether a parameter is named like an index; a loop counter is a number and does not count."""
     _, bindings = survey.resolver.find(name.value, function)
     is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
-    return is_given and bool(INDICES.intersection(words(name.value)))
+    return is_given and bool(INDICES.intersection(split_identifier(name.value)))

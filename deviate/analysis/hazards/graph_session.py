@@ -33,7 +33,7 @@ SESSIONS = under(
 )
 
 
-@hazard("graph-session", "timing", is_told_once=True)
+@hazard("graph-session", "timing", is_reported_once=True)
 def graph_session(survey: Survey) -> Iterator[HazardMatch]:
     for call in survey.calls(SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`

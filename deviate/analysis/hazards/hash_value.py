@@ -38,7 +38,7 @@ def hash_value(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _is_reduced(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether the number is brought into a range, as for a bucket or an index."""
+    """Whether the hash is reduced to a range, as for a bucket or an index."""
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Modulo | cst.BitAnd):
             return True

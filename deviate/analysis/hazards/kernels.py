@@ -1,4 +1,4 @@
-"""Whether a script asks its framework for deterministic kernels, and calls of those that are not."""
+"""Calls of nondeterministic kernels, and whether the script asks its framework for deterministic ones."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,23 +6,23 @@ import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-DATA = split_words("img imgs image images im ims mask masks target targets label labels gt")
-"""Words for what is given to a model, without a gradient."""
+DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
+"""Words for model inputs, which have no gradient."""
 
-TRAINING = split_words("train training trains")
+TRAINING = word_set("train training trains")
 
 ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
 
 
 def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator[Called]:
-    """Calls by full names, but those of a framework that the script itself puts into its deterministic mode.
+    """Calls by full name, except of frameworks that the script itself sets to deterministic mode.
 
     Args:
-        also: another switch that will do: "cudnn".
+        also: another switch that is sufficient: "cudnn".
     """
     switches = held_by_script(survey)
     for call in survey.calls(names):
@@ -31,7 +31,7 @@ def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator
 
 
 def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
-    """The same of kernels whose gradient is not deterministic: layers, and functions where a gradient is taken."""
+    """Calls of kernels whose gradient is not deterministic: layers, and functions where a gradient is computed."""
     for call in kernels(survey, names):
         is_layer = call.last[:1].isupper()
         if is_layer or _has_gradient(call, survey):
@@ -39,19 +39,19 @@ def find_differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called
 
 
 def _has_gradient(call: Called, survey: Survey) -> bool:
-    """Whether a function is called in a model or training step, and not of the data itself."""
+    """Whether a function is called in a model or training step, and not on the input data."""
     arguments = positional(call.node)
-    of_data = bool(arguments) and not DATA.isdisjoint(words(" ".join(identifiers(arguments[0]))))
+    of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
     in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
     return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
 
 
 def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether a node stands in a branch that returns early and does not ask for training: what a trained model does."""
+    """Whether a node is in a branch for inference: it returns early and its condition does not mention training."""
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.If) and node is not parent.test:
             returns = any(isinstance(part, cst.Return) for part in walk(parent.body))
-            if returns and TRAINING.isdisjoint(words(" ".join(identifiers(parent.test)))):
+            if returns and TRAINING.isdisjoint(split_identifier(" ".join(identifiers(parent.test)))):
                 return True
         if isinstance(parent, cst.FunctionDef):
             return False

@@ -34,12 +34,12 @@ import libcst as cst
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-LOADERS = split_words("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
-GENERATORS = split_words("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
+LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
-STARTING = split_words("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
+STARTING = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
 FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
@@ -72,7 +72,7 @@ def _has_workers(call: Called) -> bool:
 
 
 def _own_generator(call: Called, survey: Survey) -> str | None:
-    """The attribute of a data set of the project that holds a generator from which its items are drawn."""
+    """The attribute of a data set of the project that stores the generator from which its items are drawn."""
     data = call.argument(0, "dataset")
     for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
         for cls in survey.resolver.order(data_class)[0]:

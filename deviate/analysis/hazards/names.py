@@ -1,4 +1,4 @@
-"""Full names of library functions under all the prefixes by which they are imported, and those that draw."""
+"""Full names of library functions under all import prefixes, and the functions that draw random numbers."""
 
 from collections.abc import Iterator
 
@@ -6,26 +6,24 @@ import libcst as cst
 
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.index import Function
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")
 KERAS = ("keras.", "tensorflow.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")
 TORCH_LAYERS = ("torch.nn.",)
 TORCH_FUNCTIONS = ("torch.", "torch.nn.functional.")
 
-PYTHON_DRAWS = split_words(
+PYTHON_DRAWS = word_set(
     "random randint randrange choice choices sample shuffle uniform triangular gauss normalvariate lognormvariate "
     "betavariate expovariate gammavariate getrandbits vonmisesvariate paretovariate weibullvariate"
 )
-NUMPY_OTHERS = split_words(
+NUMPY_OTHERS = word_set(
     "seed default_rng RandomState Generator SeedSequence get_state set_state PCG64 PCG64DXSM MT19937 Philox SFC64 "
     "BitGenerator"
 )
-TORCH_DRAWS = split_words("rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal")
-TENSORFLOW_DRAWS = split_words("normal uniform shuffle truncated_normal gamma poisson categorical")
-TENSORFLOW_OLD_DRAWS = split_words(
-    "random_normal random_uniform random_crop random_shuffle truncated_normal multinomial"
-)
+TORCH_DRAWS = word_set("rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal")
+TENSORFLOW_DRAWS = word_set("normal uniform shuffle truncated_normal gamma poisson categorical")
+TENSORFLOW_OLD_DRAWS = word_set("random_normal random_uniform random_crop random_shuffle truncated_normal multinomial")
 
 
 def under(prefixes: tuple[str, ...], words: str) -> frozenset[str]:
@@ -50,7 +48,7 @@ def draws_from(name: str) -> str | None:
 
 
 def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
-    """Draws from global generators when a node runs or what it stands for is called, in functions of the project."""
+    """Draws from global generators by a node, including those in functions of the project that it calls."""
     callees = [ref.function for ref in survey.resolver.functions(node, function)]
     for value, _ in survey.values(node, function):
         callees += survey.graph.callees(value) if isinstance(value, cst.Lambda) else ()

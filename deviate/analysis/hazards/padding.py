@@ -20,13 +20,13 @@ from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 LAYERS = under(
     TORCH_LAYERS,
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
 )
-MODES = split_words("reflect replicate")
+MODES = word_set("reflect replicate")
 
 
 @hazard("padding", "kernels")

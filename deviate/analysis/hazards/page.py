@@ -1,4 +1,4 @@
-"""The page of the documentation that lists the hazards, written from what their own files say of them.
+"""The page of the documentation that lists the hazards, generated from the docstrings of their files.
 
 python -m deviate.analysis.hazards.page > docs/reference/hazards.md
 """

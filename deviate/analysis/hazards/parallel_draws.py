@@ -36,9 +36,9 @@ from deviate.analysis.hazards.names import draws_in
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import constant_number
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-THREADS = split_words("threading.Thread threading.Timer")
+THREADS = word_set("threading.Thread threading.Timer")
 POOLS = (
     "concurrent.futures.ThreadPoolExecutor()", "concurrent.futures.ProcessPoolExecutor()",
     "concurrent.futures.thread.ThreadPoolExecutor()", "multiprocessing.Pool()", "multiprocessing.pool.Pool()",

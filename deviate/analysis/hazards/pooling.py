@@ -49,7 +49,7 @@ def pooling(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _is_mean(call: Called) -> bool:
-    """Whether an adaptive average leaves one value."""
+    """Whether the output of an adaptive average is a single value."""
     size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
     parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
     return all(isinstance(part, cst.Integer) and part.value == "1" for part in parts)

@@ -25,7 +25,7 @@ from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 
 
-@hazard("recurrent", "kernels", is_told_once=True)
+@hazard("recurrent", "kernels", is_reported_once=True)
 def recurrent(survey: Survey) -> Iterator[HazardMatch]:
     if "CUBLAS_WORKSPACE_CONFIG" in survey.environment:
         return

@@ -1,4 +1,4 @@
-"""Hazards by name: what each is, why it matters and how it looks, told by the file of its matcher."""
+"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its file."""
 
 import re
 import sys
@@ -24,7 +24,7 @@ GROUPS: dict[Group, str] = {
 }
 
 HazardMatch = tuple[cst.CSTNode, str]
-"""A place of a hazard, and what happens there: half a sentence."""
+"""A node with a hazard, and half a sentence about what happens there."""
 
 Matcher = Callable[["Survey"], Iterator[HazardMatch]]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
@@ -36,38 +36,38 @@ class Kind:
 
     Attributes:
         name: what the user sees, in lower case with hyphens.
-        match: finds the places in what a script reaches.
-        is_told_once: whether one place of a file stands for all, as where nearly every model has many of them.
+        match: finds the hazard in the code that a script reaches.
+        is_reported_once: report only the first match of a file, for code of which nearly every model has many.
     """
 
     name: str
     group: Group
     match: Matcher
-    is_told_once: bool
+    is_reported_once: bool
 
     @property
     def title(self) -> str:
-        """What it is: the first line of its file."""
+        """The first line of the file's docstring."""
         return self._text[0].partition("\n")[0]
 
     @property
     def reason(self) -> str:
-        """Why it matters."""
+        """The paragraphs on why it matters."""
         return self._text[0].partition("\n")[2].strip()
 
     @property
     def example(self) -> str:
-        """Lines that have the hazard."""
+        """Example code with the hazard."""
         return self._parts["Example"]
 
     @property
     def remedy(self) -> str:
-        """The same lines without it."""
+        """The example code without the hazard."""
         return self._parts["Instead"]
 
     @property
     def source(self) -> str:
-        """Where it is documented."""
+        """The documentation that describes the hazard."""
         return " ".join(self._parts["Source"].split())
 
     @cached_property
@@ -83,11 +83,11 @@ class Kind:
 HAZARDS: Registry[Kind] = Registry("deviate.analysis.hazards")
 
 
-def hazard(name: str, group: Group, *, is_told_once: bool = False) -> Callable[[Matcher], Matcher]:
+def hazard(name: str, group: Group, *, is_reported_once: bool = False) -> Callable[[Matcher], Matcher]:
     """Register the decorated function as the matcher of the hazard `name`."""
 
     def register(matcher: Matcher) -> Matcher:
-        HAZARDS.add(name, Kind(name, group, matcher, is_told_once))
+        HAZARDS.add(name, Kind(name, group, matcher, is_reported_once))
         return matcher
 
     return register

@@ -22,7 +22,7 @@ from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import KERAS, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 BY_MODE = {
     "torch.nn.functional.interpolate": 3,
@@ -30,9 +30,9 @@ BY_MODE = {
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-ALWAYS = split_words("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
+ALWAYS = word_set("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
 KERAS_LAYERS = under(KERAS, "layers.UpSampling2D layers.Resizing")
-MODES = split_words("linear bilinear bicubic trilinear")
+MODES = word_set("linear bilinear bicubic trilinear")
 
 
 @hazard("resize", "kernels")

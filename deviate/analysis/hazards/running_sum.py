@@ -33,6 +33,6 @@ def running_sum(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _is_whole(call: Called, survey: Survey) -> bool:
-    """Whether whole numbers are added: a mask, or what is compared or turned to integers."""
+    """Whether integers are summed: a mask, or values that are compared or converted to integers."""
     text = survey.nodes.code(call.node)
     return any(word in text for word in ("mask", "int", "long", "==", "<", ">", "len", "arange", "ones"))

@@ -26,9 +26,9 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.tree import keywords
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-METHODS = split_words("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
+METHODS = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 ACCUMULATING = ("index_put_", "index_put", "put_")
 LIBRARIES = ("torch.",)
 TORCH_SCATTER = under(
@@ -45,7 +45,7 @@ SEGMENTS = under(
     "math.segment_sum math.segment_prod math.segment_mean unsorted_segment_sum segment_sum segment_mean scatter_add "
     "scatter_nd_add tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_add",
 )
-JAX = split_words("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
+JAX = word_set("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
 UPDATES = ("add", "multiply", "subtract", "divide")
 
 
@@ -70,14 +70,14 @@ def scatter(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _of_graphs(survey: Survey) -> Iterator[str]:
-    """Names of PyTorch Geometric that add up messages: functions, and all layers called a convolution."""
+    """Functions and layers of PyTorch Geometric that sum messages; all layers called a convolution count."""
     for name in survey.names:
         if name.startswith("torch_geometric.") and (name in GRAPHS or name.endswith("Conv")):
             yield name
 
 
 def _is_at(call: cst.Call) -> bool:
-    """Whether a method is called of `array.at[index]`."""
+    """Whether the method belongs to `array.at[index]`."""
     match call.func:
         case cst.Attribute(value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="at")))):
             return True

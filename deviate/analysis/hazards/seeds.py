@@ -1,7 +1,6 @@
-"""Seeds that a script sets, as far as its source tells: calls whose name says that they seed, and seeds as arguments.
+"""Seeds that a script sets: calls whose name says that they seed, and arguments that are seeds.
 
-What a library is called does not matter, so that one that nobody knows is listed too. Which of them a run replaces is
-another question: that is known of the libraries whose draws deviate routes.
+Unknown libraries are included. Runs replace only the seeds of libraries whose draws deviate routes.
 """
 
 import re
@@ -15,9 +14,9 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
 from deviate.model import SeedCall
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
-SEEDERS = split_words(
+SEEDERS = word_set(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.Philox numpy.random.SFC64 "
     "numpy.random.MT19937 "
@@ -28,37 +27,37 @@ SEEDERS = split_words(
     "lightning.seed_everything pytorch_lightning.seed_everything"
 )
 """Functions whose first argument is a seed, by their full names."""
-MAKERS = split_words(
+MAKERS = word_set(
     "Random RandomState default_rng SeedSequence PCG64 PCG64DXSM Philox SFC64 MT19937 Rngs PRNGKey PRNGSequence "
     "SeedGenerator SobolEngine"
 )
-"""The same by their last names, where these do not say that they seed."""
-ASKING = split_words("get find load parse print log is has read show check initial derive hash")
-"""First words of functions that only speak of a seed."""
-RECORDING = split_words(
+"""Constructors whose first argument is a seed, by their last names."""
+ASKING = word_set("get find load parse print log is has read show check initial derive hash")
+"""First words of functions that only query or check a seed."""
+RECORDING = word_set(
     "dict Namespace SimpleNamespace set_defaults add_argument format update replace _replace print log info debug "
     "partial setattr"
 )
-"""Functions that put a seed down for later."""
-ROUTED = split_words(
+"""Functions that store a seed for later."""
+ROUTED = word_set(
     "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
     "lightning pytorch_lightning autograd"
 )
-"""Packages whose seeds a run replaces."""
-BY_PARAMETERS = split_words("lightgbm xgboost catboost")
-"""Packages whose functions are given their seeds in a dict."""
-EVERYTHING = split_words("seed_everything manual_seed")
-"""Functions that seed one of these, whatever they are methods of."""
+"""Packages whose seeds deviate replaces in runs."""
+BY_PARAMETERS = word_set("lightgbm xgboost catboost")
+"""Packages whose functions take seeds in a dict of parameters."""
+EVERYTHING = word_set("seed_everything manual_seed")
+"""Functions that seed every generator, whatever they are methods of."""
 DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
-"""What says which examples there are: its seeds stand where the split is held."""
+"""Functions that split the data: their seeds are kept where the split is held."""
 BY_PLACE = re.compile(
     r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(learning_curve|LearningCurve|Halving|Tuned))|keras\.datasets\."
 )
-"""What belongs to one stream or another by where it is called, or to none."""
+"""Functions whose stream depends on where they are called, if they have one."""
 
 
 def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
-    """Calls that seed a generator, in source order. Generators made without a seed are none."""
+    """Calls that seed a generator, in source order. Generators created without a seed are not included."""
     seeds = []
     order = {file: number for number, file in enumerate(graph.project.files())}
     for call, function in graph.calls:
@@ -73,7 +72,7 @@ def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
 
 
 Fate = Literal["replaced", "kept with the split", "unknown"]
-"""What becomes of a seed in variants that hold or vary streams, as far as that is known before a run."""
+"""What happens to a seed in variants that hold or vary streams, as far as known before a run."""
 
 
 def fate_of(seed: SeedCall) -> Fate:
@@ -86,10 +85,10 @@ def fate_of(seed: SeedCall) -> Fate:
 
 
 def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -> str | None:
-    """The seeds among the arguments of a call, as they are written; None where there are none.
+    """The seed arguments of a call, as source text; None if there are none.
 
     Args:
-        name: the full name of what is called, empty where that is not known.
+        name: full name of the callee, empty if unknown.
     """
     last, by_name = last_name(call.func), keywords(call)
     is_seeding = _says_that_it_seeds(last) or name in SEEDERS
@@ -104,7 +103,7 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
 
 
 def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The seeds in dicts that a call is given."""
+    """The seeds in dicts passed to a call."""
     for value in [*positional(call), *keywords(call).values()]:
         referents = graph.resolver.resolve(value, function)
         nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
@@ -117,15 +116,15 @@ def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterato
 def _says_that_it_seeds(name: str) -> bool:
     if name in MAKERS:
         return True
-    parts = words(name)
+    parts = split_identifier(name)
     return bool({"seed", "seeds"} & set(parts)) and parts[0] not in ASKING
 
 
 def _is_seed(name: str, value: cst.BaseExpression) -> bool:
     is_nothing = isinstance(value, cst.Name) and value.value in ("None", "True", "False")
-    return not is_nothing and (name == "random_state" or words(name)[-1:] == ["seed"])
+    return not is_nothing and (name == "random_state" or split_identifier(name)[-1:] == ["seed"])
 
 
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
-    """Whether a function of the project is called: what it hands the seed to is listed."""
+    """Whether the callee is a function of the project: the calls to which it passes the seed are listed instead."""
     return any(not isinstance(referent, External) for referent in graph.resolver.resolve(call.func, function))

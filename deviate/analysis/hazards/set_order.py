@@ -28,9 +28,9 @@ from deviate.analysis.hazards.sets import Sets
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-TAKING = split_words(
+TAKING = word_set(
     "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "
     "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
 )
@@ -42,12 +42,12 @@ def set_order(survey: Survey) -> Iterator[HazardMatch]:
     sets, flow = Sets(survey), Flow(survey)
     for node, site, function in _iterated_sets(survey):
         is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)
-        if is_shuffled and flow.matters(node, is_set=True):
+        if is_shuffled and flow.order_matters(node, is_set=True):
             yield site, "the items come in an order that follows the hash seed of Python, or their addresses"
 
 
 def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
-    """Expressions whose items are taken out, each with what is shown for it."""
+    """Set expressions whose items are taken out, each with its label in the report."""
     for function in survey.functions:
         seen: set[cst.CSTNode] = set()
         for bindings in function.bindings.values():

@@ -5,33 +5,33 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")
 COMBINING = ("union", "intersection", "difference", "symmetric_difference")
 OPERATORS = (cst.Subtract, cst.BitAnd, cst.BitOr, cst.BitXor)
-PASSING = split_words("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
-COUNTING = split_words(
+PASSING = word_set("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
+COUNTING = word_set(
     "range arange randint randperm permutation len int ord nonzero argsort argwhere where abs round sum count index"
 )
-WRITING = split_words(
+WRITING = word_set(
     "str format join split rsplit splitlines basename dirname strip lower upper replace listdir glob keys readlines "
     "read decode partition repr getattr named_parameters"
 )
-COUNTED = split_words("idx idxs index indices indexes ind inds num nums number numbers int ints")
-NUMBERED = split_words("id ids pid pids uid uids")
-"""Words for what most often is a whole number, unless the source shows a text."""
+COUNTED = word_set("idx idxs index indices indexes ind inds num nums number numbers int ints")
+NUMBERED = word_set("id ids pid pids uid uids")
+"""Words for values that are most often integers, unless the source shows a string."""
 
 LISTING = ("list", "tuple", "sorted", "permutation", "array")
 DEEPEST = 4
 
 
 class Sets:
-    """Answers for expressions, as far as the source tells."""
+    """Infers which expressions are sets, and of what."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
@@ -39,7 +39,7 @@ class Sets:
     # ------------------------------------------------------------ sets
 
     def is_set(self, node: cst.CSTNode | None, function: Function, depth: int = DEEPEST) -> bool:
-        """Whether an expression is a set wherever it comes from."""
+        """Whether an expression is a set on every code path."""
         match node:
             case cst.Set() | cst.SetComp():
                 return True
@@ -54,7 +54,7 @@ class Sets:
         return False
 
     def _holds_set(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> bool:
-        """Whether a name or attribute is only ever given sets; what it becomes after `items = list(items)` is none."""
+        """Whether only sets are assigned to a name or attribute; after `items = list(items)` it is no set."""
         values: list[tuple[Binding | None, cst.CSTNode | None, Function]]
         if isinstance(node, cst.Name):
             scope, bindings = self.survey.resolver.find(node.value, function)
@@ -82,21 +82,21 @@ class Sets:
     # ------------------------------------------------------------ items
 
     def are_numbers(self, node: cst.BaseExpression, function: Function) -> bool:
-        """Whether a set holds whole numbers, by what is put into it or by the name that its items get."""
+        """Whether a set holds integers, judged by its items or by the name of a loop variable over it."""
         items = self.items(node, function)
         return items == "numbers" or (items is None and self._is_called_number(node))
 
     def _is_called_number(self, node: cst.CSTNode) -> bool:
         for parent in self.survey.nodes.ancestors(node):
             if isinstance(parent, cst.Assign):
-                name_words = words(" ".join(last_name(target.target) for target in parent.targets))
+                name_words = split_identifier(" ".join(last_name(target.target) for target in parent.targets))
                 return bool(NUMBERED.intersection(name_words))
             if not isinstance(parent, cst.Arg | cst.Call):
                 return False
         return False
 
     def items(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
-        """What a collection holds; None when it cannot be told."""
+        """The items of a collection; None if unknown."""
         match node:
             case cst.Set() | cst.List() | cst.Tuple():
                 return _join_kinds([self.kind(item.value, function, depth) for item in node.elements])
@@ -125,7 +125,7 @@ class Sets:
         return None
 
     def _items_of_name(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
-        name_words = words(last_name(node))
+        name_words = split_identifier(last_name(node))
         if _are_counted(name_words):
             return "numbers"
         kinds: list[Items | None] = []
@@ -140,7 +140,7 @@ class Sets:
         return _join_kinds(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
     def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
-        """What a single item is."""
+        """The kind of a single item."""
         match node:
             case cst.Integer():
                 return "numbers"
@@ -158,7 +158,7 @@ class Sets:
         return None
 
     def _variable(self, node: cst.Name, function: Function, depth: int) -> Items | None:
-        name_words = words(node.value)
+        name_words = split_identifier(node.value)
         if _are_counted(name_words):
             return "numbers"
         _, bindings = self.survey.resolver.find(node.value, function)
@@ -181,12 +181,12 @@ class Sets:
 
 
 def _join_kinds(kinds: list[Items | None]) -> Items | None:
-    """Texts among the items decide, for their order is that of the hash seed."""
+    """The kind of several items: strings decide, as their order depends on the hash seed."""
     return "texts" if "texts" in kinds else "numbers" if "numbers" in kinds else None
 
 
 def _are_counted(name_words: list[str]) -> bool:
-    """Whether a name says that numbers are meant: `train_idx`, `idx_shard`, but not `idx_features_labels`."""
+    """Whether a name denotes integers: `train_idx` and `idx_shard` do, `idx_features_labels` does not."""
     return name_words[-1:] != [] and (name_words[-1] in COUNTED or (len(name_words) == 2 and name_words[0] in COUNTED))
 
 
@@ -195,7 +195,7 @@ def _is_keys(node: cst.CSTNode) -> bool:
 
 
 def _is_made_of(value: cst.CSTNode, name: cst.Name | cst.Attribute) -> bool:
-    """Whether a name is bound anew from what it held: `items = list(items)`."""
+    """Whether a name is rebound to a value computed from its old one: `items = list(items)`."""
     if not isinstance(value, cst.ListComp | cst.Call):
         return False
     if isinstance(value, cst.Call) and last_name(value.func) not in LISTING:

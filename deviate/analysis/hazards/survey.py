@@ -1,4 +1,4 @@
-"""What a script reaches, laid out for matchers: calls by the full name of what they call, assignments, settings."""
+"""Index of the reached code for hazard matchers: calls by the full name of the callee, assignments, settings."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,30 +8,30 @@ from itertools import islice
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 4
-"""Assignments and calls through which a value is followed."""
+"""Assignments and calls followed for one value."""
 
 MOST_VALUES = 32
 
 MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
-DEVICES = split_words("cuda gpu gpus")
-"""Words of conditions that hold wherever kernels matter."""
+DEVICES = word_set("cuda gpu gpus")
+"""Words of conditions that are true wherever nondeterministic kernels matter."""
 
 OWN_NAMES = ("__getitem__", "__iter__", "__next__", "__len__", "__call__", "forward", "call")
-"""Methods that run without a call that names them."""
+"""Methods that Python calls implicitly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call of something that is known by name.
+    """A call whose callee has a known name.
 
     Attributes:
-        name: full name of what is called; for a method of an unknown object the method's name with a dot before it.
+        name: full name of the callee; for a method of an unknown object a dot and the method's name.
     """
 
     node: cst.Call
@@ -51,11 +51,11 @@ class Called:
 
 
 class Survey:
-    """Answers for matchers.
+    """Queries of the matchers.
 
     Attributes:
-        functions: those that the script reaches, those of its own file that it does not, and the methods that Python
-            itself calls of what it makes, such as `__getitem__` of a data set.
+        functions: those that the script reaches, the others of its own file, and the methods that Python calls
+            implicitly on objects that the script creates, such as `__getitem__` of a data set.
     """
 
     def __init__(self, graph: CallGraph) -> None:
@@ -89,35 +89,35 @@ class Survey:
     def calls(self, names: Iterable[str]) -> Iterator[Called]:
         """Calls of library functions by their full names; a call that can be several of them comes once."""
         seen: set[cst.Call] = set()
-        for name in sorted(names):  # sets of names come in another order in each process
+        for name in sorted(names):  # the iteration order of a set of names differs between processes
             for call in self._calls.get(name, ()):
                 if call.node not in seen:
                     seen.add(call.node)
                     yield call
 
     def in_order(self, names: Iterable[str]) -> list[Called]:
-        """The same in source order of each file."""
+        """Calls of library functions by their full names, in source order of each file."""
         places = ((self.nodes.place(call.node), call) for call in self.calls(names))
         return [call for _, call in sorted(places, key=lambda pair: (pair[0].file, pair[0].line))]
 
     def methods(self, names: Iterable[str], libraries: tuple[str, ...] = ()) -> Iterator[Called]:
-        """Calls of methods of that name, of objects of these libraries and of unknown ones."""
+        """Calls of methods of these names, on objects of these libraries or of unknown type."""
         for name in sorted(names):
             for call in self._methods.get(name, ()):
                 if call.name.startswith((".", *libraries)) and not self.is_ours(call):
                     yield call
 
     def method_calls(self, name: str) -> list[Called]:
-        """Calls of methods of that name, of whatever object."""
+        """Calls of methods of this name on any object."""
         return self._methods.get(name, [])
 
     def is_ours(self, call: Called) -> bool:
-        """Whether a function of the project is called."""
+        """Whether the callee is a function of the project."""
         return bool(self.resolver.functions(call.node.func, call.function))
 
     @cached_property
     def attribute_assignments(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
-        """What is assigned to attributes, by the attribute's own name."""
+        """Values assigned to attributes, by the last name of the attribute."""
         assignments: dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]] = {}
         for function in self.functions:
             for target, value in function.assigned:
@@ -132,7 +132,7 @@ class Survey:
 
     @cached_property
     def environment(self) -> dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]]:
-        """What is assigned to items of `os.environ`, by key."""
+        """Values assigned to items of `os.environ`, by key."""
         assignments: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
         for function in self.functions:
             for target, value in function.stored:
@@ -145,7 +145,7 @@ class Survey:
     # ------------------------------------------------------------ values
 
     def values(self, node: cst.BaseExpression, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
-        """An expression, and what it stands for: what is assigned to its name, given to its parameter."""
+        """An expression and the values it may have: those assigned to its name or passed to its parameter."""
         yield from islice(self._values(node, function, set(), DEEPEST), MOST_VALUES)
 
     def _values(
@@ -183,7 +183,7 @@ class Survey:
                 yield binding.value, scope if binding.how == "assign" else scope.parent or scope
 
     def texts(self, node: cst.BaseExpression | None, function: Function) -> set[str]:
-        """The constant texts that an expression can be."""
+        """The constant strings that an expression can be."""
         if node is None:
             return set()
         texts = (constant_text(value) for value, _ in self.values(node, function))
@@ -192,7 +192,7 @@ class Survey:
     # ------------------------------------------------------------ where a node stands
 
     def is_conditional(self, node: cst.CSTNode) -> bool:
-        """Whether a node runs only if something else holds; so does a function that is called on conditions alone."""
+        """Whether a node runs only under a condition, its own or that of all calls of its function."""
         function = self.nodes.function_of(node)
         edges = self.graph.edges_into(function)
         return self._is_in_branch(node) or (bool(edges) and all(self._is_in_branch(edge.node) for edge in edges))
@@ -200,7 +200,7 @@ class Survey:
     def _is_in_branch(self, node: cst.CSTNode) -> bool:
         for parent in self.nodes.ancestors(node):
             if isinstance(parent, cst.If) and parent not in self.nodes.function_of(node).module.guards:
-                return DEVICES.isdisjoint(words(" ".join(identifiers(parent.test))))
+                return DEVICES.isdisjoint(split_identifier(" ".join(identifiers(parent.test))))
             if isinstance(parent, cst.FunctionDef):
                 return False
         return False
@@ -229,7 +229,7 @@ class Survey:
         )
 
     def is_without_gradient(self, node: cst.CSTNode, function: Function) -> bool:
-        """Whether a node stands under `torch.no_grad` in its own function."""
+        """Whether a node is inside `torch.no_grad` in its own function."""
         if any(mark.endswith(("no_grad", "inference_mode")) for mark in function.marks):
             return True
         for parent in self.nodes.ancestors(node):

@@ -40,7 +40,7 @@ def time_limit(survey: Survey) -> Iterator[HazardMatch]:
 
 
 def _tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
-    """Conditions on the time passed that end a loop."""
+    """Conditions on the elapsed time that end a loop."""
     previous: cst.CSTNode = call.node
     for parent in survey.nodes.ancestors(call.node):
         if isinstance(parent, cst.Assign):
@@ -55,7 +55,7 @@ def _tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
 
 
 def _later_tests(statement: cst.Assign, call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
-    """The same for the time passed as it was kept under a name."""
+    """Such conditions on an elapsed time that was first stored in a variable."""
     target = statement.targets[0].target
     if not isinstance(statement.value, cst.BinaryOperation) or not isinstance(target, cst.Name):
         return

@@ -38,12 +38,12 @@ from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-PARAMETERS = split_words("torch.nn.Parameter torch.nn.parameter.Parameter")
-EMPTY = split_words("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
+EMPTY = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
-INITIALIZERS = split_words(
+INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
 )
@@ -72,14 +72,14 @@ def _attribute(node: cst.CSTNode, survey: Survey) -> str | None:
 
 
 def _is_of_sizes(call: cst.Call) -> bool:
-    """Whether sizes are given, not values."""
+    """Whether the arguments are sizes rather than values."""
     return last_name(call.func) == "empty" or not any(
         isinstance(argument.value, cst.List | cst.ListComp) for argument in call.args
     )
 
 
 def _is_filled(name: str, owner: Class) -> bool:
-    """Whether anything but the forward pass touches the parameter, or the class fills all that it has."""
+    """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
     for method in owner.methods.values():
         for part in walk(method.node):
             if isinstance(part, cst.Call) and last_name(part.func) in FILLING:
@@ -93,6 +93,6 @@ def _is_filled(name: str, owner: Class) -> bool:
 
 
 def _fills_all(function: Function) -> bool:
-    """Whether a function goes through all parameters and fills them."""
+    """Whether a function iterates over all parameters and initialises them."""
     called = {last_name(call.func) for call in function.calls}
     return bool(called & {*ALL_PARAMETERS}) and bool(called & INITIALIZERS)

@@ -30,16 +30,16 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import HazardMatch, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-COMPLETED = split_words("concurrent.futures.as_completed asyncio.as_completed ray.wait")
+COMPLETED = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
 PARALLEL = ("map", "interleave", "batch", "ragged_batch", "from_generator")
 OPTIONS = ("deterministic", "experimental_deterministic")
 SLOPPY = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
 QUEUES = under(
     TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
 )
-LOADERS = split_words("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 
 
 @hazard("unordered-results", "timing")
@@ -47,7 +47,7 @@ def unordered_results(survey: Survey) -> Iterator[HazardMatch]:
     flow = Flow(survey)
     message = "results come in the order in which they are done"
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
-        if flow.matters(call.node, is_set=False):
+        if flow.order_matters(call.node, is_set=False):
             yield call.node, message
     for call in survey.calls(LOADERS):
         if is_false(call.argument(None, "in_order")):

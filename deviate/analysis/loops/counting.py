@@ -1,4 +1,4 @@
-"""What a loop counts: epochs, steps, batches of data, or repeats of a whole training; and its counter."""
+"""What a loop counts (epochs, steps, batches, or repeats of a whole training), and its counter variable."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -6,36 +6,36 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
-EPOCHS = split_words("epoch epochs ep epo eps nepoch nepochs")
-STEPS = split_words(
+EPOCHS = word_set("epoch epochs ep epo eps nepoch nepochs")
+STEPS = word_set(
     "step steps iter iters iteration iterations it itr ii niter episode episodes eps update updates round rounds "
     "generation generations frame frames t timestep timesteps game games rollout rollouts"
 )
-REPEATS = split_words(
+REPEATS = word_set(
     "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
     "model models network dataset datasets split"
 )
 """Variables of loops that repeat a whole training."""
 
-REPEATING = split_words(
+REPEATING = word_set(
     "seed seeds fold folds kf kfold skf cv run runs trial trials repeat repeats reps repetitions restarts configs "
     "experiments"
 )
-"""The same in what a loop goes through, where `dataset` and `model` say nothing."""
+"""Words in the iterable of such loops; `dataset` and `model` are not among them."""
 
-RANGES = split_words("range xrange trange prange arange count cycle repeat")
-AROUND = split_words("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
+RANGES = word_set("range xrange trange prange arange count cycle repeat")
+AROUND = word_set("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
 
 
 def counter_of(loop: LoopNode) -> str | None:
-    """The counter of a loop: the (first) target of a `for`; of a `while`, what is counted up and tested."""
+    """The counter of a loop: the first target of a `for`; in a `while`, the variable that is incremented and tested."""
     if isinstance(loop, cst.For):
         target: cst.BaseExpression = loop.target
         while isinstance(target, cst.Tuple | cst.List) and target.elements:
@@ -56,14 +56,16 @@ def counter_of(loop: LoopNode) -> str | None:
         and dotted_name(node.targets[0].target)
         and dotted_name(node.targets[0].target) == dotted_name(node.value.left)
     ]
-    ranked = sorted(raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(words(name))))
+    ranked = sorted(
+        raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(split_identifier(name)))
+    )
     return ranked[0] if ranked else None
 
 
 def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUnit:
-    """What a loop counts, by its counter and by what it goes through."""
+    """The unit that a loop counts, judged by its counter and its iterable."""
     variable = counter_of(loop)
-    variable_words = set(words(variable)) if variable else set()
+    variable_words = set(split_identifier(variable)) if variable else set()
     if variable_words & EPOCHS and not (variable_words & REPEATS):
         return "epochs"
     if variable_words & REPEATS:
@@ -86,7 +88,7 @@ def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUn
 def _iterated_expressions(
     node: cst.BaseExpression, function: Function, graph: CallGraph, depth: int = 6
 ) -> Iterator[cst.BaseExpression]:
-    """What an iterable is made of: names followed to their values, progress bars and `enumerate` taken off."""
+    """The expressions behind an iterable: names are resolved, progress bars and `enumerate` are removed."""
     yield node
     if depth == 0:
         return
@@ -101,17 +103,17 @@ def _iterated_expressions(
 
 
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
-    """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
+    """The words in an iterable that say what is counted: names, bounds of a range, the title of a progress bar."""
     if isinstance(node, cst.Name | cst.Attribute):
-        yield from words(dotted_name(node))
+        yield from split_identifier(dotted_name(node))
     elif isinstance(node, cst.Call):
         name = last_name(node.func)
         if name in RANGES:
             yield from all_words(identifiers(node))
         elif name == "split" and isinstance(node.func, cst.Attribute):
-            yield from words(dotted_name(node.func.value))
+            yield from split_identifier(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
-        yield from words(title) if title is not None else ()
+        yield from split_identifier(title) if title is not None else ()
 
 
 def _is_tested(name: str, tested: set[str]) -> bool:

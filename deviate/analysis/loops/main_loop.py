@@ -1,4 +1,4 @@
-"""The main loop: which loop trains, told from repeats around it and from evaluation beside it; and what else may be."""
+"""Finds the main training loop among repeats around it and evaluations beside it, and the alternatives to it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from deviate.analysis.loops.counting import LoopUnit, counted_unit, counter_of
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
-from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-EVALUATIONS = split_words("eval evaluate evaluation test val valid validate validation plot predict")
-DATA_WORDS = split_words("plot plots ax axs axes fig download extract file files line lines row path image subplot")
-PRELIMINARIES = split_words("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
+EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
+DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")
+PRELIMINARIES = word_set("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
 SURE, LIKELY = 3, 2
-"""What speaks for a main loop: from here on it is one; from here on it is one where no other is."""
+"""Scores from which a loop is the main loop: always, or only if no other loop is."""
 
 MOST_ALTERNATIVES = 5
 TELLING: tuple[LoopUnit, ...] = ("epochs", "steps")
@@ -39,10 +39,10 @@ class Training:
     Attributes:
         node: the loop, or the call of a managed one.
         variable: its counter.
-        score: how much speaks for it.
+        score: strength of the evidence.
         trains: whether something in it trains.
-        framework: what drives it, when it is managed.
-        evidence: why it was taken for the main loop, or for an alternative, most telling reason first.
+        framework: what runs it, if it is managed.
+        evidence: reasons why it is the main loop or an alternative, strongest first.
     """
 
     node: LoopNode | cst.Call
@@ -65,7 +65,7 @@ class Trainings:
 
     Attributes:
         outer: the main loop of each nest, best first.
-        alternatives: other loops that a reader may take for the main loop, best first.
+        alternatives: other candidates for the main loop, best first.
     """
 
     outer: tuple[Training, ...] = ()
@@ -123,7 +123,7 @@ class LoopFinder:
 
     def _judge(self, loop: LoopNode, function: Function) -> Training:
         variable = counter_of(loop)
-        variable_words = set(words(variable)) if variable else set()
+        variable_words = set(split_identifier(variable)) if variable else set()
         counts = counted_unit(loop, function, self.graph)
         sure = self.signs.inside(loop.body)
         sign = next(iter(sure or self.signs.likely(loop.body)), None)
@@ -147,7 +147,7 @@ class LoopFinder:
                 "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
             )
         score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & variable_words)
-        score -= 0.5 * bool(PRELIMINARIES & {*words(function.name), *variable_words})
+        score -= 0.5 * bool(PRELIMINARIES & {*split_identifier(function.name), *variable_words})
         if sign is None and self._evaluates(loop, function):
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))
@@ -158,7 +158,7 @@ class LoopFinder:
         return Training(call, function, None, score, "epochs", framework=framework, evidence=evidence)
 
     def _evaluates(self, loop: LoopNode, function: Function) -> bool:
-        """Whether a loop that shows no training stands in an evaluation."""
+        """Whether a loop without visible training is inside an evaluation."""
         repeated = identifiers(loop.iter) if isinstance(loop, cst.For) else ()
         return bool(EVALUATIONS.intersection(all_words([function.name, *repeated])))
 
@@ -178,8 +178,8 @@ class LoopFinder:
     def _is_outer_better(self, outer: Training, inner: Training) -> bool:
         """Which of two nested loops is the main loop: the outer one, unless it repeats the whole training.
 
-        A loop that counts neither epochs nor steps (over stages, tasks, settings) gives way to one that does, if it
-        trains nothing but through that one.
+        A loop that counts neither epochs nor steps (over stages, tasks, settings) yields to an inner one that does, if
+        all its training happens in that one.
         """
         if outer.is_managed or outer.counts == "epochs":
             return True
@@ -197,7 +197,7 @@ class LoopFinder:
         return outer.node in self._leading_to(inner.node)
 
     def _leading_to(self, node: cst.CSTNode) -> set[cst.CSTNode]:
-        """The loops around a node on any call path to it, and the calls on it."""
+        """The loops around a node on any call path to it, and the calls on these paths."""
         if node not in self._around:
             nodes: set[cst.CSTNode] = set()
             for call_path in self.graph.call_paths(node):
@@ -223,7 +223,7 @@ class LoopFinder:
         )
 
     def _builds(self, outer: Training, inner: Training) -> bool:
-        """Whether each turn of a loop makes a model of its own, which another loop then trains."""
+        """Whether each iteration of a loop creates a model, which another loop then trains."""
         for call_path in self.graph.call_paths(inner.node):
             is_begun = False
             for frame in call_path:
@@ -236,7 +236,7 @@ class LoopFinder:
         return False
 
     def _before(self, frame: Frame, outer: Training | None) -> Iterator[cst.Call]:
-        """The calls that stand before a frame's node in its function, inside a loop if one is named."""
+        """The calls before a frame's node in its function, restricted to a loop if one is passed."""
         source = frame.function.source
         place = source.start(frame.node)
         for call in frame.function.calls:
@@ -263,7 +263,7 @@ def _is_last_resort(loop: Training) -> bool:
 def loop_value(
     node: LoopNode | cst.Call, number: int, nodes: Nodes, *, is_main: bool = False, evidence: tuple[str, ...] = ()
 ) -> Loop | None:
-    """A loop as other rooms see it; None for `async for`, whose iterable cannot be wrapped."""
+    """The `Loop` of the public model; None for `async for`, whose iterable cannot be wrapped."""
     source = nodes.source(node)
     file, line, end = source.file, source.line(node), source.end(node).line
     if isinstance(node, cst.Call):

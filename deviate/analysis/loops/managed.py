@@ -1,28 +1,27 @@
-"""Managed loops: training that a framework drives by itself, told by the call that starts it."""
+"""Managed loops: training that a framework runs, recognised by the call that starts it."""
 
 from dataclasses import dataclass
 
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-FIT_ARGUMENTS = split_words("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
-EVALUATORS = split_words("eval evaluator evaluate val valid validation validator test tester inference")
+FIT_ARGUMENTS = word_set("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
+EVALUATORS = word_set("eval evaluator evaluate val valid validation validator test tester inference")
 
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """Something that trains when it is told to.
+    """A framework whose objects have a method that trains.
 
     Attributes:
-        packages: what the full names of its objects begin with.
-        methods: the calls that train.
-        owners: parts of names of which the full name holds one; none where any will do.
-        spelled: words of the name of its object, by which a call is known whose object cannot be resolved.
-        is_last_resort: it counts only where nothing else trains: it may as well be a tool beside the training.
+        packages: prefixes of the full names of its objects. methods: the methods that train.
+        owners: the full name contains one of these; empty if any name will do.
+        spelled: words in the variable name of its object, used if the object cannot be resolved.
+        is_last_resort: it counts only if nothing else trains, as it may be a tool beside the training.
     """
 
     name: str
@@ -34,64 +33,64 @@ class Framework:
 
 
 KERAS = Framework(
-    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), split_words("fit fit_generator")
+    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), word_set("fit fit_generator")
 )
 TRANSFORMERS = Framework(
     "the Trainer of Transformers",
     ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
-    split_words("train"),
+    word_set("train"),
     ("Trainer",),
-    split_words("trainer"),
+    word_set("trainer"),
 )
 LIGHTNING = Framework(
-    "Lightning", ("lightning", "pytorch_lightning"), split_words("fit"), ("Trainer",), split_words("trainer")
+    "Lightning", ("lightning", "pytorch_lightning"), word_set("fit"), ("Trainer",), word_set("trainer")
 )
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
     LIGHTNING,
-    Framework("LightningCLI", ("lightning", "pytorch_lightning"), split_words("LightningCLI")),
-    Framework("tf.estimator", ("tensorflow",), split_words("train train_and_evaluate"), ("stimator",)),
+    Framework("LightningCLI", ("lightning", "pytorch_lightning"), word_set("LightningCLI")),
+    Framework("tf.estimator", ("tensorflow",), word_set("train train_and_evaluate"), ("stimator",)),
     Framework(
         "fastai",
         ("fastai",),
-        split_words("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
-        spelled=split_words("learn learner"),
+        word_set("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
+        spelled=word_set("learn learner"),
     ),
-    Framework("Ignite", ("ignite",), split_words("run"), ("Engine()", "_trainer()"), split_words("trainer")),
-    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), split_words("learn")),
-    Framework("Composer", ("composer",), split_words("fit"), ("Trainer",)),
-    Framework("Detectron2", ("detectron2",), split_words("train"), ("Trainer",)),
-    Framework("MMEngine", ("mmengine", "mmcv"), split_words("train run"), ("Runner",)),
-    Framework("Ultralytics", ("ultralytics",), split_words("train")),
-    Framework("Flair", ("flair",), split_words("train fine_tune"), ("Trainer",)),
-    Framework("Sentence Transformers", ("sentence_transformers",), split_words("fit")),
-    Framework("Simple Transformers", ("simpletransformers",), split_words("train_model")),
-    Framework("Paddle", ("paddle",), split_words("fit")),
-    Framework("Skorch", ("skorch",), split_words("fit")),
+    Framework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
+    Framework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
+    Framework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
+    Framework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),
+    Framework("Ultralytics", ("ultralytics",), word_set("train")),
+    Framework("Flair", ("flair",), word_set("train fine_tune"), ("Trainer",)),
+    Framework("Sentence Transformers", ("sentence_transformers",), word_set("fit")),
+    Framework("Simple Transformers", ("simpletransformers",), word_set("train_model")),
+    Framework("Paddle", ("paddle",), word_set("fit")),
+    Framework("Skorch", ("skorch",), word_set("fit")),
     Framework(
         "the library",
         ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
-        split_words("fit train"),
+        word_set("fit train"),
         is_last_resort=True,
     ),
 )
-PREPARING = split_words(
+PREPARING = word_set(
     "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
     "binarizer imputer over under"
 )
-"""Words in the full names of what is fitted to data before a model is."""
+"""Words in the full names of objects that are fitted to data before the model is."""
 
 
 def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
-    """The framework that trains by itself when a call runs; None for a call that starts no managed loop."""
+    """The framework that trains when a call runs; None if the call starts no managed loop."""
     method = last_name(call.func)
     frameworks = [framework for framework in FRAMEWORKS if method in framework.methods]
     if not frameworks:
         return None
     function = graph.nodes.function_of(call)
     if isinstance(call.func, cst.Attribute) and EVALUATORS & set(
-        words(dotted_name(call.func.value).rpartition(".")[2])
+        split_identifier(dotted_name(call.func.value).rpartition(".")[2])
     ):
         return None
     names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
@@ -108,12 +107,12 @@ def _is_of(name: str, framework: Framework) -> bool:
     if not inside or not any(owner in name for owner in framework.owners or ("",)):
         return False
     if framework.is_last_resort:
-        return PREPARING.isdisjoint(words(name))
+        return PREPARING.isdisjoint(split_identifier(name))
     return framework is not TRANSFORMERS or "from_pretrained" not in name
 
 
 def _is_untold(name: str) -> bool:
-    """Whether a full name leaves the kind of the object open: what is made from a configuration, or by code unseen."""
+    """Whether a full name leaves the type of the object open, as for objects created from a configuration."""
     return not any(name.startswith(f"{package}.") for framework in FRAMEWORKS for package in framework.packages)
 
 
@@ -125,11 +124,11 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
         return False
     if framework is KERAS:
         return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
-    return bool(framework.spelled & set(words(dotted_name(call.func.value))))
+    return bool(framework.spelled & set(split_identifier(dotted_name(call.func.value))))
 
 
 def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
-    """Calls of `compile` that may belong to a call of `fit`, the most likely one first.
+    """Calls of `compile` that may belong to a call of `fit`, most likely first.
 
     That is one of the same variable in the same function, then one that runs where the model is made, then one of the
     same name anywhere, then any.

@@ -1,4 +1,4 @@
-"""What shows that a loop trains: calls and assignments that change the weights of a model."""
+"""Evidence that a loop trains: calls and assignments that change the weights of a model."""
 
 from collections.abc import Sequence
 
@@ -6,46 +6,46 @@ import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.identifier_words import all_words, split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-UPDATES = split_words(
+UPDATES = word_set(
     "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
     "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
     "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
 )
-"""Names of callables that train whatever they belong to."""
+"""Names of callables that train, whatever object they belong to."""
 
-OPTIMIZERS = split_words("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
-STEPS_OF_OPTIMIZERS = split_words("step apply update run minimize")
-OPERATIONS = split_words("train training trainer optim optimizer optimize optimizers opt solver minimize")
+OPTIMIZERS = word_set("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
+STEPS_OF_OPTIMIZERS = word_set("step apply update run minimize")
+OPERATIONS = word_set("train training trainer optim optimizer optimize optimizers opt solver minimize")
 """Words of graph operations that train when a session runs them."""
 
 GRADIENTS = ("jax.grad", "jax.value_and_grad", "jax.jacrev", "autograd.grad", "autograd.value_and_grad")
-FITTED = split_words("fit train learn")
-UPDATING = split_words("update step boost")
+FITTED = word_set("fit train learn")
+UPDATING = word_set("update step boost")
 UPDATERS = ("torch.optim.", "optax.", "xgboost.", "lightgbm.", "spacy.")
-TRAINED = split_words("train fit finetune learn")
-OTHERWISE = split_words(
+TRAINED = word_set("train fit finetune learn")
+OTHERWISE = word_set(
     "data dataset datasets load loader loaders split set sets get make build create prepare read print plot show log "
     "is transform transforms sampler generator eval test val iter files path"
 )
-"""Words beside `train` in the name of a function that does something else: `load_train_data`."""
+"""Words that, beside `train` in the name of a function, mean something else: `load_train_data`."""
 
-RATES = split_words("lr learningrate rate eta alpha stepsize")
-SLOPES = split_words("grad grads gradient gradients delta dw db g d")
+RATES = word_set("lr learningrate rate eta alpha stepsize")
+SLOPES = word_set("grad grads gradient gradients delta dw db g d")
 MODELS = (
     "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
     "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
 )  # fmt: skip
-MODEL_CLASSES = split_words("Module Model Sequential LightningModule")
-NO_MODELS = split_words("loss losses criterion metric metrics layer transform")
+MODEL_CLASSES = word_set("Module Model Sequential LightningModule")
+NO_MODELS = word_set("loss losses criterion metric metrics layer transform")
 
 
 class TrainingSigns:
-    """Finds what trains, in a node and in all that it calls."""
+    """Finds code that trains, in a node and in all functions that it calls."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -54,11 +54,11 @@ class TrainingSigns:
         self._known_so: dict[cst.CSTNode, list[cst.CSTNode]] = {}
 
     def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What trains when a node runs, what stands in it first."""
+        """The code that trains when a node runs, that in the node itself first."""
         return [sign for part in self._run_by(node) for sign in self._in(part)]
 
     def likely(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What may train when a node runs, by its name alone: the inside of it is not seen."""
+        """The calls that may train when a node runs, judged by name alone, as their code is not available."""
         return [sign for part in self._run_by(node) for sign in self._so(part)]
 
     def _run_by(self, node: cst.CSTNode) -> list[cst.CSTNode]:
@@ -80,10 +80,10 @@ class TrainingSigns:
         return nodes.within(node, nodes.function_of(node).module.acts)
 
     def _is_so_named(self, call: cst.Call) -> bool:
-        """`train(…)`, and `model.train()`, which turns a model to training."""
-        name_words = set(words(last_name(call.func)))
+        """Whether the name of the callee says that it trains: `train(…)`. `model.train()` only sets the mode."""
+        name_words = set(split_identifier(last_name(call.func)))
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
-            return bool(split_words("model net network") & set(words(dotted_name(call.func.value))))
+            return bool(word_set("model net network") & set(split_identifier(dotted_name(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
             return False
         referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
@@ -104,23 +104,23 @@ class TrainingSigns:
         if name in UPDATES:
             return True
         owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        spelled = set(words(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        spelled = set(split_identifier(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
         if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
             return True
         if name == "run" and self._runs_training(call, spelled):
             return True
         if name in FITTED and isinstance(call.func, cst.Attribute) and call.args and not _is_mode(call):
             function = self.graph.nodes.function_of(call)
-            is_seen = bool(self.resolver.functions(call.func, function))  # what it does is seen inside
+            is_seen = bool(self.resolver.functions(call.func, function))  # its effect is found inside the function
             return not is_seen and not _is_preparation(self.resolver.names(call.func, function))
         return self._is_library_update(call, name)
 
     def _is_stepped(self, call: cst.Call) -> bool:
-        """`scaler.step(optimizer)`."""
-        return any(OPTIMIZERS & set(words(dotted_name(value))) for value in positional(call)[:1])
+        """Whether the call steps an optimizer passed as an argument, as in `scaler.step(optimizer)`."""
+        return any(OPTIMIZERS & set(split_identifier(dotted_name(value))) for value in positional(call)[:1])
 
     def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
-        """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
+        """Whether a TensorFlow session runs a training operation: `session.run(train_op)`, or `train_op.run()`."""
         if OPERATIONS & spelled:
             return True
         fetched = [*positional(call)[:1], *(value for key, value in keywords(call).items() if key == "fetches")]
@@ -143,20 +143,22 @@ class TrainingSigns:
         if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
             return False
         names = self.resolver.names(call.func, self.graph.nodes.function_of(call))
-        if any(full_name.removesuffix("()") in GRADIENTS for full_name in names):
+        if any(qualified_name.removesuffix("()") in GRADIENTS for qualified_name in names):
             return True
         return name in UPDATING and any(
-            full_name.startswith(UPDATERS) and "scheduler" not in full_name for full_name in names
+            qualified_name.startswith(UPDATERS) and "scheduler" not in qualified_name for qualified_name in names
         )
 
     # ------------------------------------------------------------ beginnings
 
     def builds_model(self, call: cst.Call, function: Function) -> bool:
-        """Whether a call makes a model."""
+        """Whether a call creates a model."""
         for referent in self.resolver.resolve(call.func, function):
             if isinstance(referent, ClassRef):
                 bases = self.resolver.order(referent.cls)[1]
-                if NO_MODELS.isdisjoint(words(referent.cls.name)) and any(_is_model_class(base) for base in bases):
+                if NO_MODELS.isdisjoint(split_identifier(referent.cls.name)) and any(
+                    _is_model_class(base) for base in bases
+                ):
                     return True
             elif isinstance(referent, External) and referent.name.startswith(MODELS) and "()" not in referent.name:
                 if _is_model_class(referent.name) or referent.name.startswith(("torchvision.", "timm.", "torch.hub")):
@@ -167,7 +169,7 @@ class TrainingSigns:
 
 
 def _is_descent(step: cst.BaseExpression) -> bool:
-    """`rate * gradient`, the step of plain gradient descent."""
+    """Whether an expression is the step of plain gradient descent, `rate * gradient`."""
     if not any(
         isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Multiply) for part in walk(step)
     ):
@@ -184,16 +186,16 @@ def _is_operation(name: str) -> bool:
 
 
 def _is_mode(call: cst.Call) -> bool:
-    """`model.train(True)`."""
+    """Whether the call sets the training mode: `model.train(True)`."""
     return {dotted_name(argument.value) for argument in call.args} <= {"True", "False", "mode"}
 
 
 def _is_preparation(names: list[str]) -> bool:
-    """Whether `fit` and `train` are those of scalers, encoders and tokenizers."""
-    parts = {part for name in names for part in words(name)}
+    """Whether the `fit` or `train` of these objects only fits scalers, encoders or tokenizers."""
+    parts = {part for name in names for part in split_identifier(name)}
     return bool(
         parts
-        & split_words(
+        & word_set(
             "preprocessing decomposition extraction selection impute compose manifold cluster tokenizer tokenizers "
             "sentencepiece scaler encoder"
         )

@@ -1,1 +1,1 @@
-"""From reports to metrics: candidates, evidence, names."""
+"""From reporting calls to metrics: candidates, evidence, names."""

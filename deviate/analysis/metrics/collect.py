@@ -15,7 +15,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -35,7 +35,7 @@ IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
 MOST_READINGS = 400
-"""How often one report is read at most, over all calls of its function and turns of the loops around it."""
+"""How often one report is parsed at most, over all calls of its function and iterations of the loops around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Judged:
 
 
 class Collector:
-    """Judges everything that is reported."""
+    """Collects and judges every reported value."""
 
     def __init__(self, graph: CallGraph, judge: Judge) -> None:
         self.graph = graph
@@ -71,7 +71,7 @@ class Collector:
     # ------------------------------------------------------------ messages
 
     def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
-        """The messages of one report: those of each call where the function around it writes what it is given."""
+        """The messages of one report; one per call if the function around it reports its arguments."""
         flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
             self.left = MOST_READINGS
@@ -80,7 +80,7 @@ class Collector:
             readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
         for one in readings:
             self.left -= 1
-            if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
+            if self.left < 0:  # with loops over tables in nested calls, the messages found so far must suffice
                 return
             self.parser.open.clear()
             messages = list(self._read_messages(report, one))
@@ -92,21 +92,21 @@ class Collector:
                 yield from self._messages(report, inner, depth - 1)
 
     def _read_turns(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
-        """The same messages, with what a loop over a container written down beside them takes out of it."""
+        """The messages of a report inside a loop over a literal container, one per iteration."""
         values = [item.node for message in messages for item in message if isinstance(item, ReportedValue)]
         reported = {node.value for node in values if isinstance(node, cst.Name)}
         scenes = self.parser.flows.turns_of_displays(report.node, report.function, reported) if reported else []
         return [message for scene in scenes[:MOST_SCENES] for message in self._read_messages(report, scene)] or messages
 
     def _read_messages(self, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
-        """The messages of the arguments of one report; those that are texts are one line together."""
+        """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
             starred = self._parse_starred(report, number, scene)
             if starred:
                 line += [*starred, " "]
                 continue
-            # What is unpacked here is nothing: `print(*values)` in a function that is called without arguments.
+            # Unpacking nothing: `print(*values)` in a function that is called without arguments.
             rest = _without_unpacked(part)
             if isinstance(rest, Message | Template | FormatTemplate):
                 line += [*self._parse_text(rest, report.function, scene), " "]
@@ -149,7 +149,7 @@ class Collector:
                 yield from parser.table(part.rows, function, scene)
 
     def _parse_starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
-        """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
+        """The values that a starred argument unpacks; the guest asks the sink for that argument or all that follow."""
         part = report.carried[number]
         inside: list[object] = []
         match part:
@@ -185,30 +185,31 @@ class Collector:
     def _scenes(
         self, opened: dict[tuple[Function, str], None], messages: list[list[MessageItem]], scene: Scene
     ) -> list[Scene]:
-        """What the open parameters stand for in each call, where the calls tell what is reported and not the function.
+        """The values of the open parameters in each call, if the calls and not the function say what is reported.
 
-        They do when a text with values, a list or a dict is handed over, or when the function has no word of its own
-        beside the value.
+        They do if a message with values, a list or a dict is passed, or if the function adds no text to the value.
         """
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
-        passed = {scope, *(function for function, _ in scene.substitutes)}  # what calls itself would never end
+        passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
         edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
         arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
-        whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
+        whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
         if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return self._extend_scenes(scene, edges, arguments) if is_value and not any(map(words, texts)) else []
+        return (
+            self._extend_scenes(scene, edges, arguments) if is_value and not any(map(split_identifier, texts)) else []
+        )
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
     ) -> list[Scene]:
-        """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
+        """The scene of each call, and of each iteration of a loop around it over a literal container."""
         scenes: list[Scene] = []
         for edge, one in zip(edges, arguments, strict=True):
             inner = scene.through(edge.node, edge.caller, one)
@@ -224,7 +225,7 @@ class Collector:
     # ------------------------------------------------------------ judgement
 
     def _judge(self, items: list[MessageItem], sink: str) -> None:
-        if (sink, tuple(items)) in self._judged:  # of another call of the function that reports it
+        if (sink, tuple(items)) in self._judged:  # of another call of the reporting function
             return
         self._judged.add((sink, tuple(items)))
         values = [item for item in items if isinstance(item, ReportedValue)]
@@ -273,7 +274,7 @@ class Collector:
         return decision
 
     def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
-        """Whether a value is one of a mapping of which not all items are told, and not of the program's options."""
+        """Whether a value belongs to a mapping with unknown items that does not hold the program's options."""
         mapping = mapping_of(candidate.label, candidate.value, self.graph)
         if mapping is None:
             return False
@@ -296,7 +297,7 @@ class Collector:
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:
-    """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
+    """Whether an argument is built to be reported: a string with values, a list, a dict, or an unpacked one."""
     if isinstance(argument, Stars):
         return bool(argument.by_name or argument.arguments)
     if not isinstance(argument, tuple):
@@ -315,7 +316,7 @@ def _is_built(argument: object, parser: MessageParser) -> bool:
 
 
 def _keyed_names(node: cst.CSTNode) -> set[str]:
-    """Variables of which an expression takes an item by a constant key."""
+    """Variables that an expression subscripts by a constant key."""
     return {
         part.value.value
         for part in walk(node)

@@ -1,4 +1,4 @@
-"""What a container holds that is reported whole: the keys and values that are put into it, wherever that is told."""
+"""Contents of containers that are reported whole: the keys and values put into them anywhere in the source."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,14 @@ from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.tree import constant_text, last_name, walk
 
 ContainerItem = tuple[str, cst.BaseExpression, Function]
-"""Text of a key, value, and the function in which they stand."""
+"""Text of a key, its value, and the function in which both are written."""
 
 DEEPEST = 6
 VIEWS = ("items", "keys", "values", "copy")
 
 
 class ContainerContents:
-    """Follows a container to where its items are written down."""
+    """Finds the items that the source puts into a container."""
 
     def __init__(self, displays: Displays, meters: Meters) -> None:
         self.displays = displays
@@ -27,7 +27,7 @@ class ContainerContents:
         self.nodes = displays.nodes
 
     def of(self, node: cst.CSTNode | None, function: Function, depth: int = DEEPEST) -> Iterator[ContainerItem]:
-        """The items of a container, as far as they can be told; keys that are built at run time in part."""
+        """The items of a container, as far as known; keys may be partly built at run time."""
         if depth == 0:
             return
         match node:
@@ -95,7 +95,7 @@ class ContainerContents:
 
 
 def _text(key: cst.CSTNode | None) -> str:
-    """What is known of the text of a key."""
+    """The known part of the text of a key."""
     if key is None:
         return ""
     parts = (part.value if isinstance(part, cst.FormattedStringText) else constant_text(part) for part in walk(key))

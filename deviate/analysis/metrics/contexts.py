@@ -1,4 +1,4 @@
-"""Contexts of a site: the call paths and constant labels under which it reports, each with words that tell it apart."""
+"""Contexts of a site: the call paths and constant labels under which it reports, each with distinguishing words."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from deviate.analysis.metrics.hints import hints_of
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.edges import SPAWNS
-from deviate.analysis.resolve.identifier_words import PHASES, words
+from deviate.analysis.resolve.identifier_words import PHASES, split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_text, last_name
@@ -27,8 +27,8 @@ class Context:
     """One call path to a site, and the text of its label there.
 
     Attributes:
-        hint: words that tell it from the other contexts of the site; empty where none are needed.
-        is_final: whether it reports after the training, and never in it.
+        hint: words that distinguish it from the other contexts of the site; empty if none are needed. is_final: whether
+            it reports only after the training.
     """
 
     call_path: CallPath
@@ -40,7 +40,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The call paths to a node that count, or why none does."""
+    """The call paths to a node that count, or the reason why none does."""
 
     call_paths: tuple[CallPath, ...]
     objection: Objection | None = None
@@ -76,7 +76,7 @@ def is_inside(call_path: CallPath, trainings: Sequence[Training], graph: CallGra
         if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in call_path):
             return True  # the framework calls it, and it drives the training too
         if _is_started(call_path) and all(_is_started(other_path) for other_path in graph.call_paths(training.node)):
-            return True  # a process or thread of its own, beside that of the training
+            return True  # in a process or thread beside that of the training
     return False
 
 
@@ -107,9 +107,9 @@ def contexts(
     *,
     is_shared: bool = False,
 ) -> list[Context]:
-    """The contexts of a site; a single one when no reader could tell them apart, or when they are too many.
+    """The contexts of a site; a single one if no words distinguish them, or if there are too many.
 
-    Of a site that other scripts come to as well, each context keeps its label and its call path.
+    If other scripts also reach the site, each context keeps its label and its call path.
     """
     found_contexts: list[Context] = []
     label = judged.candidate.label
@@ -135,21 +135,21 @@ def contexts(
 
 
 def _whole(contexts: Sequence[Context], label: str | None) -> Context:
-    """The one context that takes the values of all."""
+    """The single context that takes all values."""
     return Context(contexts[0].call_path, (), label, is_final=all(context.is_final for context in contexts))
 
 
 def _add_label_words(context: Context) -> Context:
-    """The same with the words of its label in its hint."""
-    label_words = [PHASES.get(word, word) for word in words(context.label or "")]
+    """The context with the words of its label added to its hint."""
+    label_words = [PHASES.get(word, word) for word in split_identifier(context.label or "")]
     return dataclasses.replace(context, hint="_".join([*label_words, *filter(None, [context.hint])]))
 
 
 def _add_hints(contexts: list[Context], graph: CallGraph) -> list[Context]:
-    """The contexts that a reader can tell apart, those that none can joined in one.
+    """The contexts with hints; those that no words distinguish are joined in one.
 
-    What is joined reports the same thing called in the same manner; two metrics of it would need names made of line
-    numbers, which mean nothing in a report and change with the file.
+    Separate metrics for them would need line numbers in their names, which mean nothing in a report and change with the
+    file.
     """
     if len(contexts) == 1:
         return contexts
@@ -183,11 +183,10 @@ def _common_end(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
 def _telling_paths(
     call_paths: Sequence[CallPath], trainings: Sequence[Training], graph: CallGraph
 ) -> list[tuple[Place, ...]]:
-    """The calls that lead to a site on each call path.
+    """The distinguishing calls of each call path to a site.
 
-    How the script came to the function with the main loop is left out: `mp.spawn(worker)` and `worker()` run the same
-    training. Where a function is handed over, somebody else calls it: what comes before is left out, unless only that
-    tells two call paths apart.
+    Calls up to the function with the main loop are left out: `mp.spawn(worker)` and `worker()` run the same training.
+    So are calls up to a callback, unless only they distinguish two call paths.
     """
     starts = [_training_in(call_path, trainings, graph) for call_path in call_paths]
     whole = [
@@ -200,7 +199,7 @@ def _telling_paths(
 
 
 def _training_in(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> int:
-    """Which frame of a call path the main loop runs in; 0 where it runs in none."""
+    """The index of the call-path frame in which the main loop runs; 0 if there is none."""
     loops = {training.node for training in trainings if not training.is_managed}
     inside = (
         place for place, frame in enumerate(call_path) if not loops.isdisjoint(graph.nodes.loops_around(frame.node))
@@ -209,7 +208,7 @@ def _training_in(call_path: CallPath, trainings: Sequence[Training], graph: Call
 
 
 def _n_handed_over(call_path: CallPath) -> int:
-    """How many calls of a call path end with the last one after which somebody else calls; 0 where none does."""
+    """The number of calls up to and including the last callback of a call path; 0 if there is none."""
     unsure = [
         place for place, frame in enumerate(call_path, start=1) if frame.edge is not None and frame.edge.is_handed
     ]
@@ -217,7 +216,7 @@ def _n_handed_over(call_path: CallPath) -> int:
 
 
 def _labels_on(name: str, call_path: CallPath, graph: CallGraph) -> list[str]:
-    """Texts that the label variable holds on one call path: the constant handed down, or those of the loop."""
+    """Strings that the label variable can hold on one call path: the constant passed down, or those of the loop."""
     place = len(call_path) - 1
     while True:
         function = call_path[place].function

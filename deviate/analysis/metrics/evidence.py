@@ -1,4 +1,4 @@
-"""Evidence: what speaks for or against taking a reported value for a metric, the most telling rule first."""
+"""Evidence for and against a reported value being a metric, as rules; the first that applies decides."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from deviate.analysis.resolve.identifier_words import (
     SHORT_TIMES,
     SPEEDS,
     TUNED,
-    words,
+    split_identifier,
 )
 from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import Origin, Reason
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted_name, last_name
 from deviate.model import RejectionReason, Role
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
-TRACKERS = split_words(
+# Sinks that keep a series per name: values passed to them are meant to be watched.
+TRACKERS = word_set(
     "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
@@ -41,10 +41,10 @@ FIXED = {
     "constant": RejectionReason.CONSTANT,
     "object": RejectionReason.OBJECT,
 }
-"""Kinds of origin that are no measurement."""
+"""Kinds of origin that are never a measurement."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
-TEXT_NAMES = split_words(
+TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag"
 )
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
@@ -56,16 +56,16 @@ class View:
     """A candidate as the rules see it.
 
     Attributes:
-        words: of its expression; numerator_words: of that without what it is divided by.
-        words_before: words of the text before it.
-        text: that text.
-        unit: kind of the unit behind it: `speed`, `time` or empty.
-        digits: decimals that its format asks for; None where that is no float format.
+        expression_words: identifiers in the expression, split into words. numerator_words: likewise for the numerator
+            of a quotient.
+        text: the text before the value. words_before: its words.
+        unit: kind of the unit after the value: `speed`, `time` or empty.
+        digits: decimals of its format; None where it is not a float format.
     """
 
     value: ReportedValue
     origin: Origin
-    words: list[str]
+    expression_words: list[str]
     numerator_words: list[str]
     words_before: list[str]
     text: str
@@ -75,48 +75,48 @@ class View:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is computed from counters alone and yet told to be a measurement.
+        """Whether the value is computed from counters alone but named like a measurement.
 
-        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+        Schedules and small scripts do so: `acc = epoch / 10`. An unmodified counter is not meant.
         """
         if self.origin.reason is not Reason.OF_COUNTER:
             return False
         if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
             return False
         telling = QUALITY - NEUTRAL
-        return bool(telling & set(self.words)) or (
+        return bool(telling & set(self.expression_words)) or (
             self.digits is not None and bool(telling & set(self.words_before[-1:]))
         )
 
     @property
     def is_shown_as_quality(self) -> bool:
-        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
+        """Whether it is called a quality and shown with decimals: then it is no counter, even if stored beside one."""
         telling = QUALITY - NEUTRAL
-        is_called = bool(telling & set(self.words)) or bool(telling & set(self.words_before[-1:]))
+        is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
         return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
 
     @property
     def is_length(self) -> bool:
-        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        name_words = {*self.words, *(self.words_before if self.is_watched else ())}
+        """Whether the value counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
+        name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
         return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
 
     @property
     def is_watched(self) -> bool:
-        """Whether it is handed, under a name, to what keeps a series for each name."""
+        """Whether the value is passed, under a name, to a sink that keeps a series per name."""
         return (self.sink in TRACKERS or self.value.style == Style.METER) and any(
             len(word) > 1 for word in self.words_before
         )
 
     @property
     def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
+        """Whether the text before the value ends in a preposition: `accuracy for {name}`, `loss at {place}`."""
         return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for a metric of some role."""
+    """Evidence that a value is a metric of some role."""
 
     role: Role
     text: str
@@ -124,7 +124,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a value is no metric."""
+    """Evidence that a value is no metric."""
 
     cause: RejectionReason
     detail: str = ""
@@ -137,10 +137,10 @@ Rule = Callable[[View], Evidence | Objection | None]
 
 
 def declared_metric(view: View) -> Evidence | None:
-    """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
+    """A value passed to `deviate.log` is a metric whatever it looks like: the script says so."""
     if view.sink != "deviate" or view.value.style == Style.NAME:
         return None
-    called = {*view.words, *view.words_before}
+    called = {*view.expression_words, *view.words_before}
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
     return Evidence("time" if is_time else "quality", "logged with deviate.log")
 
@@ -149,27 +149,31 @@ def declared_metric(view: View) -> Evidence | None:
 
 
 def part_of_name(view: View) -> Objection | None:
-    """What stands in a tag tells what is reported and is not reported itself."""
+    """A value inside a tag names what is reported and is not reported itself."""
     return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
 
 
 def learning_rate(view: View) -> Objection | None:
-    """Learning rates are set, whoever computes them."""
-    is_named = RATES & set(view.words) or (RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED)
+    """Learning rates are settings, even if computed."""
+    is_named = RATES & set(view.expression_words) or (
+        RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
+    )
     return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
 
 
 def time_left(view: View) -> Objection | None:
     is_named = (
-        ESTIMATES & {*view.words, *view.words_before}
+        ESTIMATES & {*view.expression_words, *view.words_before}
         and view.origin.kind != "quality"
-        and not QUALITY & set(view.words)
+        and not QUALITY & set(view.expression_words)
     )
     return Objection(RejectionReason.TIME_LEFT) if is_named else None
 
 
 def use_of_memory(view: View) -> Objection | None:
-    is_named = MEMORY & set(view.words) or (MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.words))
+    is_named = MEMORY & set(view.expression_words) or (
+        MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.expression_words)
+    )
     return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
 
 
@@ -189,15 +193,15 @@ def in_quotes(view: View) -> Objection | None:
 
 
 def text_name(view: View) -> Objection | None:
-    """`model_name`, `results_dir`: names and places, whatever they are names of."""
-    last = words(last_name(_innermost(view.value.source)))[-1:]
+    """Names and paths, such as `model_name` and `results_dir`."""
+    last = split_identifier(last_name(_innermost(view.value.source)))[-1:]
     is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
     return Objection(RejectionReason.TEXT_NAME) if is_open and TEXT_NAMES & set(last) else None
 
 
 def whole_number(view: View) -> Objection | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
-    is_named = QUALITY & {*view.words, *view.words_before}
+    is_named = QUALITY & {*view.expression_words, *view.words_before}
     return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
 
 
@@ -207,15 +211,15 @@ def counter_name(view: View) -> Objection | None:
         and view.numerator_words[-1] in COUNTERS
         and view.origin.kind in ("unknown", "computed")
     )
-    if not is_named or view.digits is not None or QUALITY & {*view.words, *view.words_before}:
+    if not is_named or view.digits is not None or QUALITY & {*view.expression_words, *view.words_before}:
         return None
     return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
 
 def tracked_setting(view: View) -> Objection | None:
-    """What is handed to a tracker under the name of a counter or of something that is chosen."""
+    """A value passed to a tracker under the name of a counter or setting."""
     last = view.words_before[-1:]
-    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.words, *view.words_before}:
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.expression_words, *view.words_before}:
         return None
     if COUNTERS & set(last):
         return Objection(RejectionReason.CALLED_COUNTER, view.text)
@@ -234,11 +238,13 @@ def quality_origin(view: View) -> Evidence | None:
 
 
 def quality_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.words) else None
+    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.expression_words) else None
 
 
 def time_word(view: View) -> Evidence | None:
-    return _by_name(view, "time") if TIMES & set(view.words) and not QUALITY & set(view.words_before) else None
+    return (
+        _by_name(view, "time") if TIMES & set(view.expression_words) and not QUALITY & set(view.words_before) else None
+    )
 
 
 def quality_label(view: View) -> Evidence | None:
@@ -247,7 +253,7 @@ def quality_label(view: View) -> Evidence | None:
 
 
 def neutral_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if NEUTRAL & set(view.words) else None
+    return _by_name(view, "quality") if NEUTRAL & set(view.expression_words) else None
 
 
 def time_label(view: View) -> Evidence | None:
@@ -259,13 +265,13 @@ def time_label(view: View) -> Evidence | None:
 
 
 def tracker_name(view: View) -> Evidence | None:
-    """Somebody watches it under a name of its own."""
+    """A value tracked under a name of its own."""
     is_open = view.origin.kind in ("unknown", "computed") or view.is_length
     return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
 
 
 def mapping_values(view: View) -> Evidence | None:
-    """A mapping that is handed whole to what shows names beside values."""
+    """A mapping passed whole to a sink that shows names beside values."""
     is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
     is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
     return Evidence("other", "a mapping of named values") if is_open and is_shown else None
@@ -307,11 +313,11 @@ EVIDENCE: tuple[Rule, ...] = (
     mapping_values,
     float_format,
 )
-"""The most telling first: it decides, and those that agree with it are told beside it."""
+"""Rules, strongest first: the first that applies decides, and those that agree with it are listed with it."""
 
 
 def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The callee of a call, the base of an item."""
+    """The innermost callee of calls and base of subscripts."""
     while isinstance(node, cst.Call | cst.Subscript):
         node = node.func if isinstance(node, cst.Call) else node.value
     return node
@@ -319,4 +325,6 @@ def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _by_name(view: View, role: Role) -> Evidence:
     telling = QUALITY if role == "quality" else TIMES
-    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.words if word in telling))}")
+    return Evidence(
+        role, f"named with {', '.join(dict.fromkeys(word for word in view.expression_words if word in telling))}"
+    )

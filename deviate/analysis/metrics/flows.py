@@ -1,4 +1,4 @@
-"""How values flow into what is reported: through parameters, and loops over containers."""
+"""Flow of values into reports, through parameters and loops over containers."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
@@ -16,7 +16,7 @@ PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
 
 
 class Flows:
-    """Answers what a parameter or a loop variable stands for."""
+    """Finds the expressions that a parameter or a loop variable stands for."""
 
     def __init__(self, graph: CallGraph, displays: Displays) -> None:
         self.displays = displays
@@ -28,7 +28,7 @@ class Flows:
     # ------------------------------------------------------------ parameters
 
     def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Substitute]:
-        """What each parameter of a function stands for in one call of it."""
+        """The expression behind each parameter of a function in one call of it."""
         callee = edge.callee
         arguments: dict[tuple[Function, str], Substitute] = {}
         for name, bindings in callee.bindings.items():
@@ -47,7 +47,7 @@ class Flows:
         return (binding.value, callee) if isinstance(binding.value, cst.BaseExpression) else None
 
     def looped_parameter(self, binding: Binding, scope: Function) -> tuple[Function, str] | None:
-        """The parameter whose items a loop variable takes; None where it is no parameter's."""
+        """The parameter whose items a loop variable takes; None if the loop is over something else."""
         root = binding.value
         while isinstance(root, cst.Call):
             if last_name(root.func) in ("items", "values", "keys") and isinstance(root.func, cst.Attribute):
@@ -63,17 +63,17 @@ class Flows:
         return (owner, root.value) if is_open and len(bindings) == 1 else None
 
     def turns(self, node: cst.CSTNode, function: Function, scene: Scene) -> list[Scene]:
-        """The scene of each turn of the loops and comprehensions around a report that go over a given container."""
+        """The scene of each iteration of the loops and comprehensions around a report that go over an argument."""
         scenes = [scene]
         for loop in self._loops(node):
             scenes = [more for one in scenes for more in self._turns_of(loop, function, one)]
         return scenes
 
     def turns_of_displays(self, node: cst.CSTNode, function: Function, reported: set[str]) -> list[Scene]:
-        """The same for containers that are written down beside the report, if what they hold is what is reported.
+        """The scene of each iteration of loops over literal containers around a report, if their items are reported.
 
         Args:
-            reported: variables that are reported as they are.
+            reported: variables that are reported directly.
         """
         scenes = [EMPTY_SCENE]
         for loop in self._loops(node):
@@ -82,7 +82,7 @@ class Flows:
         return scenes if scenes != [EMPTY_SCENE] else []
 
     def _tells(self, turn: Mapping[tuple[Function, str], Substitute], reported: set[str]) -> bool:
-        """Whether a turn gives a reported variable something that is more than a constant."""
+        """Whether an iteration gives a reported variable more than a constant."""
         reported_values = [
             value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)
         ]
@@ -124,7 +124,7 @@ class Flows:
             yield from self._bind_turns((iterable, function), kind, target, function)
 
     def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
-        """Whether all keys of a mapping are written down."""
+        """Whether all keys of a mapping are known from the source."""
         items = self.displays.mapping_items(node, function)
         return bool(items) and all(key is not None for key, _, _ in items or ())
 
@@ -135,7 +135,7 @@ class Flows:
             yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
 
     def _items(self, iterated: Substitute, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Substitute]]:
-        """What the names of a loop's target stand for in each turn."""
+        """The values of a loop's targets in each iteration."""
         pairs, plain = self._pairs(iterated)
         if isinstance(target, cst.Name):
             for value in [value for _, value in pairs] if kind == "values" else plain:
@@ -163,12 +163,12 @@ class Flows:
             if key is not None
         ]
         plain: list[Substitute] = list(self.displays.sequence_items(node, function) or ())
-        # Where its items stand nowhere, the whole is reported.
+        # If its items are unknown, the container is reported as a whole.
         return (pairs, plain) if pairs or plain else ([("", iterated)], [iterated])
 
 
 def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
-    """What a call unpacks, each as a whole."""
+    """The values that a call unpacks, each as a whole."""
     arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
     return [(argument.value, edge.caller) for argument in arguments if argument.star == star]
 
@@ -178,7 +178,7 @@ def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:
 
 
 def _peel(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:
-    """Target and container of a loop without what only counts or orders, and which of a mapping's views is taken."""
+    """Target and container of a loop, without `enumerate`, `sorted` and the like, and the mapping view it uses."""
     target: cst.BaseExpression | None = loop.target
     iterable, kind = loop.iter, ""
     if isinstance(iterable, cst.Call) and last_name(iterable.func) == "enumerate" and iterable.args:
@@ -191,7 +191,7 @@ def _peel(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.B
 
 
 def _pair(item: Substitute) -> tuple[Substitute | None, Substitute | None]:
-    """A tuple of two that is an item of a list."""
+    """The two elements of a list item that is a pair."""
     if not isinstance(item, tuple) or not isinstance(item[0], cst.BaseExpression):
         return None, None
     first, second = element(item[0], 0), element(item[0], 1)

@@ -1,4 +1,4 @@
-"""Judgement: whether a reported value is a metric, by the most telling evidence."""
+"""Decides whether a reported value is a metric, by the strongest evidence."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,14 @@ import libcst as cst
 
 from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, Objection, View
 from deviate.analysis.metrics.phrases import tag_words
-from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
+from deviate.analysis.resolve.identifier_words import (
+    SPEEDS,
+    all_words,
+    clause,
+    direction_of,
+    split_identifier,
+    unit_after,
+)
 from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.templates import decimals
@@ -18,7 +25,7 @@ __all__ = ["Candidate", "Decision", "Judge"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A value that is reported, with what stands around it.
+    """A reported value with the text around it.
 
     Attributes:
         before, after: text up to the neighbouring values of the message.
@@ -37,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The role of a metric, or (role None) why it is none."""
+    """The role of a metric, or role None with the objection."""
 
     role: Role | None
     direction: Direction | None = None
@@ -46,7 +53,7 @@ class Decision:
 
 
 class Judge:
-    """Weighs candidates."""
+    """Judges candidates."""
 
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
@@ -58,16 +65,16 @@ class Judge:
         return origin
 
     def decide(self, candidate: Candidate) -> Decision:
-        """Metric or not, with reasons."""
+        """Whether a candidate is a metric, with reasons."""
         view = self._view(candidate)
-        findings = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
-        if not findings:
+        rule_results = [result for rule in EVIDENCE if (result := rule(view)) is not None]
+        if not rule_results:
             return Decision(None, objection=Objection(RejectionReason.UNMARKED))
-        decisive = findings[0]
+        decisive = rule_results[0]
         if isinstance(decisive, Objection):
             return Decision(None, objection=decisive)
         agreeing = [
-            finding.text for finding in findings if isinstance(finding, Evidence) and finding.role == decisive.role
+            result.text for result in rule_results if isinstance(result, Evidence) and result.role == decisive.role
         ]
         texts = (*agreeing, self._change(candidate), _format_text(candidate))
         return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(texts))))
@@ -78,9 +85,9 @@ class Judge:
         return View(
             value=value,
             origin=self.origin(value),
-            words=all_words([*identifiers(value.source), value.path]),
+            expression_words=all_words([*identifiers(value.source), value.path]),
             numerator_words=all_words([*identifiers(_numerator(value.source)), value.path]),
-            words_before=words(text),
+            words_before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
             sink=candidate.sink,
@@ -100,11 +107,17 @@ def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _direction(decisive: Evidence, view: View) -> Direction | None:
     if decisive.role == "time":
-        is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.words, *view.words_before}
+        is_speed = (
+            view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.expression_words, *view.words_before}
+        )
         return "max" if is_speed else "min"
     if decisive.role == "quality":
         called = tag_words(view.text) if view.is_watched else view.words_before  # `losses/entropy` is no loss
-        return direction_of(called) or direction_of(view.words) or direction_of(words(str(view.origin.detail)))
+        return (
+            direction_of(called)
+            or direction_of(view.expression_words)
+            or direction_of(split_identifier(str(view.origin.detail)))
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""History: what a framework that drives the training will report by itself, as far as the source tells."""
+"""Training history: the keys that a framework which runs the training reports by itself, as far as known."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from deviate.analysis.resolve.abstract_values import ClassRef, External, Instanc
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)
 TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_per_second", "train_steps_per_second")
 EVALUATED = ("loss", "runtime", "samples_per_second", "steps_per_second")
 STRATEGIES = ("eval_strategy", "evaluation_strategy", "do_eval", "eval_on_start")
-SELF_NAMED = split_words(
+SELF_NAMED = word_set(
     "accuracy f1 precision recall mse mae perplexity exact_match matthews_correlation rouge1 bleu roc_auc"
 )
 """Metrics of the Evaluate library whose result is an item of the same name."""
@@ -26,7 +26,7 @@ DEEPEST = 4
 
 
 def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list[str]:
-    """Keys under which the framework will report values; empty where the program itself names what is reported."""
+    """Keys under which the framework reports values; empty if the script itself names the reported values."""
     if framework is KERAS:
         return _Keras(call, graph).keys()
     if framework is TRANSFORMERS:
@@ -121,7 +121,7 @@ class _Keras:
         return [last_name(metrics)] if last_name(metrics) else []
 
     def _metric_name(self, call: cst.Call, function: Function) -> str:
-        """Name of a metric object: the one it is given, that of its class's constructor, or that of the class."""
+        """Name of a metric object: its argument, the default of its constructor, or derived from its class."""
         name = constant_text(keywords(call).get("name"))
         for referent in self.graph.resolver.resolve(call.func, function) if name is None else ():
             if isinstance(referent, ClassRef):
@@ -155,7 +155,7 @@ class _Keras:
         return []
 
     def _trackers(self, model: Instance) -> Iterator[str]:
-        """Names of the metric objects that a model makes for itself."""
+        """Names of the metric objects that a model creates for itself."""
         for cls in self.graph.resolver.order(model.cls)[0]:
             for method in cls.methods.values():
                 for call in method.calls:
@@ -211,7 +211,7 @@ class _Transformers:
         return list(dict.fromkeys(keys))
 
     def _constructions(self) -> Iterator[tuple[cst.Call, Function]]:
-        """The calls that make the trainer: those of its class, and those in which a subclass makes its parent."""
+        """The calls that create the trainer: of its class, and in subclasses of their base class."""
         function = self.graph.nodes.function_of(self.call)
         classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
         for call, around in self.graph.calls:
@@ -227,7 +227,7 @@ class _Transformers:
                     break
 
     def _evaluates(self) -> bool:
-        """Whether the trainer is told to evaluate: by its settings while it trains, or by a call of its own."""
+        """Whether the trainer evaluates: because of its settings during training, or by an explicit call."""
         owner = self.call.func.value if isinstance(self.call.func, cst.Attribute) else self.call
         evaluations = (dotted_name(owner) + ".evaluate", "self.evaluate")
         if any(dotted_name(call.func) in evaluations for call, _ in self.graph.calls):
@@ -241,7 +241,7 @@ class _Transformers:
         return is_open or any(not _is_nothing(value) for value in strategies)
 
     def _list_computed(self) -> list[str]:
-        """Keys of what `compute_metrics` returns."""
+        """Keys of the dict that `compute_metrics` returns."""
         keys: list[str] = []
         for call, around in self.constructions:
             computing = keywords(call).get("compute_metrics")

@@ -1,4 +1,4 @@
-"""Labels: variables whose constant texts tell apart what one statement reports."""
+"""Labels: variables whose constant strings distinguish the values that one statement reports."""
 
 import re
 
@@ -15,9 +15,9 @@ SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
 
 
 def label_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> ReportedValue | None:
-    """The plain variable among the values of a message that tells by its text what is reported.
+    """The plain variable among the values of a message whose text says what is reported.
 
-    It holds one of some constant texts or, where none does, a key of a mapping that is known when the script runs.
+    It holds one of several constant strings or, failing that, a mapping key that is known at run time.
     """
     names = [value for value in values if isinstance(value.node, cst.Name)]
     for value in names:
@@ -27,13 +27,13 @@ def label_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> Rep
 
 
 def is_key(name: str, function: Function, graph: CallGraph) -> bool:
-    """Whether a variable goes over the keys of a mapping."""
+    """Whether a variable iterates over the keys of a mapping."""
     _, bindings = graph.resolver.find(name, function)
     return bool(bindings) and all(binding.how == "for" and _mapping(binding) is not None for binding in bindings)
 
 
 def _mapping(binding: Binding) -> cst.BaseExpression | None:
-    """The mapping over whose keys a loop variable goes."""
+    """The mapping over whose keys a loop variable iterates."""
     iterable, position = binding.value, binding.position
     while True:
         if isinstance(iterable, cst.Subscript):  # `list(metrics.items())[:-1]`
@@ -52,12 +52,12 @@ def _mapping(binding: Binding) -> cst.BaseExpression | None:
 
 
 def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
-    """Whether the label of a site is a variable whose texts are known when the script runs."""
+    """Whether the label of a site is a variable whose texts are known only at run time."""
     return label is not None and is_key(label, candidate.value.function, graph)
 
 
 def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst.BaseExpression | None:
-    """The mapping of which a value is what stands under the key in the label variable, or is computed from that."""
+    """The mapping that a value is taken or computed from, under the key in the label variable."""
     if label is None or not is_key(label, value.function, graph):
         return None
     keys = graph.resolver.find(label, value.function)[1]
@@ -67,7 +67,7 @@ def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst
 
 
 def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) -> str:
-    """The tag of a summary of a TensorFlow graph: its name behind those of the scopes that are open around it."""
+    """The tag of a TensorFlow graph summary: the names of the open scopes and its own name."""
     if not all(isinstance(item, str) for item in name_items):
         return ""
     scopes = [
@@ -84,7 +84,7 @@ def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) ->
 
 
 def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6) -> list[str]:
-    """Constant texts that a variable can hold: of the loop over texts, or handed to the parameter anywhere."""
+    """Constant strings that a variable can hold: from the loop over them, or passed to the parameter anywhere."""
     scope, bindings = graph.resolver.find(name, function)
     label_values: list[str] = []
     for binding in bindings:
@@ -124,7 +124,7 @@ def _part(node: cst.BaseExpression, position: tuple[int, ...]) -> cst.BaseExpres
 
 
 def _dict_keys(call: cst.Call, position: tuple[int, ...], scope: Function, graph: CallGraph) -> list[str]:
-    """Keys of a dict display that a loop goes through with `.items()` or `.keys()`."""
+    """Keys of a dict display that a loop iterates over with `.items()` or `.keys()`."""
     if (
         not isinstance(call.func, cst.Attribute)
         or call.func.attr.value not in ("items", "keys")

@@ -1,4 +1,4 @@
-"""Sites that the user names by file, line and expression, where the analysis saw no metric."""
+"""Sites that the user adds by file, line and expression, where the analysis found no metric."""
 
 import dataclasses
 import difflib
@@ -72,7 +72,7 @@ NAMING = (
 
 
 def _is_value(node: cst.CSTNode, nodes: Nodes) -> bool:
-    """Whether a node is an expression that is evaluated, not a name that is bound or a part of one."""
+    """Whether a node is an expression that is evaluated, not a bound name or a part of one."""
     if node not in nodes.parents or not isinstance(node, cst.BaseExpression) or constant_number(node) is not None:
         return False
     parent = nodes.parents.get(node)
@@ -112,7 +112,7 @@ def _not_found(
 
 
 def _with_loops(analysis: Analysis, node: cst.CSTNode, graph: CallGraph) -> tuple[Loop, ...]:
-    """The loops of the analysis, and those on the call paths to a node that it lacks."""
+    """The loops of the analysis, and those on the call paths to a node that are missing there."""
     loops = list(analysis.loops)
     listed = {(loop.file, loop.span) for loop in loops}
     for call_path in graph.call_paths(node):

@@ -1,4 +1,4 @@
-"""Messages taken apart: which values stand in what a script reports, with the text around each."""
+"""Parses reported messages into values and the text around each."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -32,21 +32,21 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-ARRAYS = split_words("array asarray tensor Tensor FloatTensor")
+ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
 CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
-"""They take a number of seconds; what they give is text soon after."""
+"""Functions from seconds to time objects, which are formatted soon after."""
 
 
 class MessageParser:
-    """Takes expressions apart into text and values.
+    """Parses expressions into text and values.
 
     Attributes:
-        open: parameters met that hold what is reported, or the name of it: (function, parameter).
+        open: parameters that hold a reported value or its name: (function, parameter).
     """
 
     def __init__(self, graph: CallGraph, origins: Origins) -> None:
@@ -70,7 +70,7 @@ class MessageParser:
             return [text]
         key = (node, id(scene))
         if key in self._active:
-            return []  # a text may be built from what it was before
+            return []  # a text may be built from its previous value
         if len(self._active) < DEEPEST:
             self._active.append(key)
             parts = self._parts(node, function, scene)
@@ -87,7 +87,7 @@ class MessageParser:
     def template(
         self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function, scene: Scene
     ) -> list[MessageItem]:
-        """A `%` template with arguments apart, as `logging` takes them; without arguments it is a plain message."""
+        """A `%` template with separate arguments, as for `logging`; a plain message without arguments."""
         template = self.texts.template(text, function)
         if not arguments or template is None:
             parts = [self.take(value, function, scene) for value in (text, *arguments)]
@@ -103,14 +103,14 @@ class MessageParser:
         function: Function,
         scene: Scene,
     ) -> list[MessageItem]:
-        """A `str.format` template with arguments apart."""
+        """A `str.format` template with separate arguments."""
         template = self.texts.template(text, function)
         if template is None or not (arguments or by_name):
             return self.take(text, function, scene)
         return self._format_template(template, text, (arguments, by_name, {}), function, scene)
 
     def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem]:
-        """A value that is handed to a tracker: whole, as the script spells it."""
+        """A value passed to a tracker: whole, as the script spells it."""
         argument = self._argument(node, function, scene)
         if argument is not None:
             return self.scalar(*argument, scene)
@@ -125,7 +125,7 @@ class MessageParser:
     def record(
         self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = ""
     ) -> list[list[MessageItem]]:
-        """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
+        """The named values of a mapping, one message each; a single message if its items are unknown."""
         argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
             return [
@@ -163,7 +163,7 @@ class MessageParser:
     def _parse_keyword(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
     ) -> list[list[MessageItem]]:
-        """A keyword argument; one without a key is a mapping that is unpacked."""
+        """A keyword argument; one without a key is an unpacked mapping."""
         if not key:
             return self.record(value, function, scene, prefix)
         return [[f"{prefix}{key}: ", *self.scalar(value, function, scene)]]
@@ -179,7 +179,7 @@ class MessageParser:
         return [self.take(value, where, scene) for value, where in items]
 
     def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
-        """The values of rows that were put together before; none where they stand nowhere."""
+        """The values of table rows that were built before; none if the rows are unknown."""
         if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
             node = positional(node)[0]
         return [
@@ -197,7 +197,7 @@ class MessageParser:
         function: Function,
         scene: Scene,
     ) -> list[MessageItem]:
-        """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
+        """The values that a call unpacks; the callee is tapped if they are known only at run time."""
         argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
             return self.join_messages(
@@ -241,7 +241,7 @@ class MessageParser:
         return None
 
     def _find_computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """What a writer is handed under a name that it is handed too, and computes with: `add(name, value / n)`."""
+        """A value and its name that a function receives and reports after computing: `add(name, value / n)`."""
         if isinstance(node, cst.Name):
             return None
         handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
@@ -262,7 +262,7 @@ class MessageParser:
     # ------------------------------------------------------------ variables
 
     def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """What was put into a variable first, or handed to a function that writes it: the values where they stand."""
+        """The values behind a variable that is reported: those assigned to it, or passed to the reporting function."""
         argument_value = self.argument_value(node.value, function, scene)
         if isinstance(argument_value, str):
             return [argument_value]
@@ -289,7 +289,7 @@ class MessageParser:
         return items or self._texts_in(node, function, scene) or None
 
     def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
-        """The items of a list variable that is shown as a whole, where they are texts with values."""
+        """The items of a list variable that is shown as a whole, if they are strings with values."""
         return [
             item
             for value, where in self.displays.sequence_items(node, function) or ()
@@ -298,7 +298,7 @@ class MessageParser:
         ]
 
     def argument_value(self, name: str, function: Function, scene: Scene) -> Substitute | None:
-        """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
+        """The expression behind a parameter or loop variable; an unknown parameter is added to `open`."""
         scope, bindings = self.resolver.find(name, function)
         argument_value = scene.get(scope, name)
         if argument_value is not None or not bindings:
@@ -312,11 +312,11 @@ class MessageParser:
         return None
 
     def _argument(self, node: cst.BaseExpression, function: Function, scene: Scene) -> Placed | None:
-        """The expression that a parameter or loop variable stands for here; None for any other."""
+        """The expression behind a parameter or loop variable; None for any other expression."""
         return _expression(self.argument_value(node.value, function, scene)) if isinstance(node, cst.Name) else None
 
     def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """A text that a method keeps in `self.x`."""
+        """A string that a method stores in `self.x`."""
         if not isinstance(node.value, cst.Name):
             return None
         scope, _ = self.resolver.find(node.value.value, function)
@@ -332,7 +332,7 @@ class MessageParser:
         return items or None
 
     def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
-        """An object of the project that writes itself: the values that were fed to it."""
+        """An object of the project that formats itself: the values that were fed to it."""
         if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
         if any(map(self.meters.writes_itself, self.resolver.classes(node, function))):
@@ -443,7 +443,7 @@ class MessageParser:
         return items
 
     def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
-        """One value that fills several fields: recorded item by item, or as the duration that a call takes apart."""
+        """One value that fills several fields: recorded item by item, or as a duration split into units."""
         if isinstance(node, cst.Call) and dotted_name(node.func) in ("tuple", "list") and len(node.args) == 1:
             node = node.args[0].value
         spelled = self.nodes.code(node)
@@ -456,7 +456,7 @@ class MessageParser:
     def _of_mapping(
         self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
     ) -> ReportedValue:
-        """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
+        """A value that a template looks up in a mapping; the file has no expression for it."""
         is_scope = isinstance(container, cst.Call) and dotted_name(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
@@ -467,7 +467,7 @@ class MessageParser:
     # ------------------------------------------------------------ operations and calls
 
     def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """Items of `template % values`, of a sum of texts, and of a repeated text."""
+        """Items of `template % values`, of concatenated strings, and of a repeated string."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
             if text is None:
@@ -482,7 +482,7 @@ class MessageParser:
         return None
 
     def _percent_values(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
-        """The values at the right side of `%`; one whose items are not known stands for all of them."""
+        """The values right of `%`; a value with unknown items stands for all of them."""
         if not isinstance(node, cst.Tuple):
             return [node]
         values: list[cst.BaseExpression] = []
@@ -551,7 +551,7 @@ class MessageParser:
     def _unknown_template(
         self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
     ) -> list[MessageItem] | None:
-        """The arguments of a template that is not known: each may be shown, the named ones under their names."""
+        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
         if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
         items: list[MessageItem] = []
@@ -575,7 +575,7 @@ class MessageParser:
         return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
 
     def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """What a function of the project puts into the text that it returns."""
+        """The parts of the string that a function of the project returns."""
         for callee in self.resolver.functions(node.func, function):
             inner = callee.function
             returned = [value for value in inner.returns if self.texts.is_text(value, inner)]
@@ -591,7 +591,7 @@ class MessageParser:
         return None
 
     def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem]:
-        """A call of a function that formats its argument: the argument is what can be read; the result is a text."""
+        """A call of a formatting function: its argument is the value, as the result is a string."""
         arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
         texts = [value for value in arguments if self.texts.is_text(value, function)]
         if texts:
@@ -615,7 +615,7 @@ def _is_constant(node: cst.CSTNode) -> bool:
 
 
 def _alone(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The one value in `np.array([value])`, as plotting servers take it."""
+    """The single value in `np.array([value])`, as plotting servers take it."""
     if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and len(node.args) == 1:
         inner = node.args[0].value
         if isinstance(inner, cst.List) and len(inner.elements) == 1:
@@ -628,7 +628,7 @@ def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
 
 
 def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageItem]:
-    """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
+    """Set style and spec of a lone value, unless an inner expression already set more specific ones."""
     return [
         replace(item, style=style, spec=spec or item.spec)
         if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == Style.PLAIN or not item.spec))
@@ -638,7 +638,7 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
 
 
 def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None:
-    """The items of a dict display or `dict(a=…)` with constant keys; None for anything else."""
+    """The items of a dict display or `dict(a=…)` with constant keys; None otherwise."""
     if isinstance(node, cst.Dict):
         items = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
         return {key: value for key, value in items.items() if key is not None}
@@ -648,7 +648,7 @@ def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None
 
 
 def _spell_path(code: str, argument: cst.BaseExpression, path: str) -> str:
-    """An argument with what a template takes of it, spelled as Python would."""
+    """An argument with the attributes and items that a template takes of it, spelled as in Python."""
     simple = isinstance(argument, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
     inside = [piece.split("]")[0] for piece in path.split("[")[1:]]
     if not all(piece.isdigit() or piece[:1] in "'\"" for piece in inside) and "'" not in path:

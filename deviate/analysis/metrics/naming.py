@@ -10,13 +10,13 @@ from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, TELLING
 
 @dataclass(slots=True)
 class NameParts:
-    """What a name can be made of.
+    """The words from which a name is built.
 
     Attributes:
         text: words before the value in its message.
         expression: words of the expression.
         phase: train, test, val or eval, where message, function or expression say so.
-        hint: what tells this call path or label from the others of the same site.
+        hint: words that distinguish this call path or label from the others of the site.
         function: words of the function that reports.
         variant: words such as `best` and `final` around the value.
         statistic: what of a meter is shown: `current`, `avg`, ….
@@ -33,7 +33,7 @@ class NameParts:
 
 
 def give_names(name_parts: Sequence[NameParts]) -> list[str]:
-    """A name for each, in order: short where that tells them apart, longer where it must."""
+    """A name for each, in order: as short as uniqueness allows."""
     names = [_first(item) for item in name_parts]
     for change in CHANGES:
         names = _lengthen(names, name_parts, change)
@@ -54,7 +54,7 @@ def _first(item: NameParts) -> str:
 
 
 def _lengthen(names: list[str], name_parts: Sequence[NameParts], change: Callable[[str, NameParts], str]) -> list[str]:
-    """Change the names that several share, where the change tells at least two of them apart."""
+    """Lengthen the names that several share, where that distinguishes at least two of them."""
     changed = [change(name, item) for name, item in zip(names, name_parts, strict=True)]
     result = list(names)
     shared: dict[str, list[int]] = {}
@@ -106,7 +106,7 @@ def _with_function(name: str, item: NameParts) -> str:
 
 
 CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
-"""What is added, one after the other, as long as several share a name."""
+"""Name parts that are added, one after the other, while several metrics share a name."""
 
 
 def _prefix(name: str, prefix: str | None) -> str:
@@ -120,7 +120,7 @@ def _join(name: str, more: Sequence[str]) -> str:
 
 
 def _stems(names: Sequence[str]) -> set[str]:
-    """The words, and also without plural endings and numbers: `losses` is no other word than `loss`."""
+    """The words, also without plural endings and numbers: `losses` counts as `loss`."""
     return {
         form for word in names for form in (word, word.rstrip("0123456789"), re.sub(r"(?<=s)es$|(?<!s)s$", "", word))
     }

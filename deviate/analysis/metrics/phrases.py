@@ -1,9 +1,18 @@
-"""Phrases: the words of a message, a tag or an expression that say what its value is."""
+"""Phrases: the words of a message, tag or expression that describe its value."""
 
 import re
 from collections.abc import Sequence
 
-from deviate.analysis.resolve.identifier_words import COUNTERS, FILLERS, HOLDERS, PHASES, PLAIN, TELLING, clause, words
+from deviate.analysis.resolve.identifier_words import (
+    COUNTERS,
+    FILLERS,
+    HOLDERS,
+    PHASES,
+    PLAIN,
+    TELLING,
+    clause,
+    split_identifier,
+)
 
 MOST_WORDS = 4
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)
@@ -13,7 +22,7 @@ PARENTHESES = re.compile(r"(?:(?<![^\s\W])|(?<=@))\([^()]*\)")
 
 
 def text_words(before: str, earlier: Sequence[str] = ()) -> list[str]:
-    """The words that name a value: of the nearest text that has any."""
+    """The words that describe a value, from the nearest text that has any."""
     for text in (before, *earlier):
         telling_words = [word for word in _words(clause(text)) if word not in FILLERS]
         if any(len(word) > 1 and word not in PLURALS for word in telling_words):
@@ -34,9 +43,9 @@ def tag_words(tag: str) -> list[str]:
 
 
 def expression_words(spelled: str) -> list[str]:
-    """The words of an expression that say what it is; what it is divided by does not."""
+    """The words of an expression that describe its value; denominators are ignored."""
     spelled = DENOMINATOR.sub(" ", spelled) if not re.match(r"[\d. ]*/", spelled) else spelled
-    name_words = [word for name in re.findall(r"[A-Za-z_]\w*", spelled) for word in words(name)]
+    name_words = [word for name in re.findall(r"[A-Za-z_]\w*", spelled) for word in split_identifier(name)]
     telling_words = [word for word in name_words if word not in PLAIN and not word.isdigit()]
     telling_words = [word for word in telling_words if len(word) > 1] or telling_words
     telling = [place for place, word in enumerate(telling_words) if word in TELLING]
@@ -49,10 +58,10 @@ def expression_words(spelled: str) -> list[str]:
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
     text = re.sub(r"@\s*(\d)", r"\1", PARENTHESES.sub(" ", text))
-    return [word for word in words(text) if not word.isdigit()]
+    return [word for word in split_identifier(text) if not word.isdigit()]
 
 
 def _without(phrase: list[str], dropped: frozenset[str]) -> list[str]:
-    """The words without some, unless nothing telling would be left."""
+    """The words without some, unless no descriptive word would be left."""
     rest = [word for word in phrase if word not in dropped]
     return rest if any(word not in PHASES for word in rest) else phrase

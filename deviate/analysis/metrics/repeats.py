@@ -1,4 +1,4 @@
-"""Repeats: a variable that a second sink reports under the same name, as a script prints its result and saves it."""
+"""Repeats: a variable reported by a second sink under the same name, as when a result is printed and saved."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ def find_repeats(
 def _is_same(earlier: Judged, later: Judged, nodes: Nodes) -> bool:
     one, other = earlier.candidate.value, later.candidate.value
     bindings = other.function.bindings.get(dotted_name(other.source), [])
-    if not bindings:  # of another scope: whoever is called in between may change it
+    if not bindings:  # of another scope: any function called in between may change it
         return False
     source = other.function.source
     begin, end = source.start(one.node).line, source.start(other.node).line
@@ -51,9 +51,10 @@ def _is_same(earlier: Judged, later: Judged, nodes: Nodes) -> bool:
 
 
 def _is_followed(one: cst.CSTNode, other: cst.CSTNode, nodes: Nodes) -> bool:
-    """Whether the first has been reported with its last value wherever the second is.
+    """Whether the first site has always reported its last value before the second site runs.
 
-    The second stands behind it in one block, or behind the loop in which the first ends every turn: then in no loop.
+    The second is after it in one block, or, in no loop itself, after the loop whose every iteration ends with the
+    first.
     """
     blocks = _blocks(one, nodes, is_beyond_loops=not nodes.loops_around(other))
     for parent in nodes.ancestors(other):
@@ -65,7 +66,7 @@ def _is_followed(one: cst.CSTNode, other: cst.CSTNode, nodes: Nodes) -> bool:
 
 
 def _blocks(one: cst.CSTNode, nodes: Nodes, *, is_beyond_loops: bool) -> set[cst.CSTNode]:
-    """The blocks that come to the statement of a node whenever they are run."""
+    """The blocks that reach the statement of a node whenever they run."""
     source = nodes.source(one)
     blocks: set[cst.CSTNode] = set()
     for parent in nodes.ancestors(one):

@@ -1,4 +1,4 @@
-"""Reports: the calls and assignments by which a script reports, and which of their arguments carry values."""
+"""Reports: the calls and assignments with which a script reports values, and the arguments that carry them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
-from deviate.sinks import find_sink as find_in_tree
+from deviate.sinks import find_sink as find_known_sink
 
-SHOWING = split_words("suffix comment desc postfix message msg text title status description caption")
+SHOWING = word_set("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""
 
 ASSIGNED = "[]="
-"""Behind the name of what items are assigned to: `run.summary["acc"] = acc` reports as a call does."""
+"""Suffix of a callee name for item assignments: `run.summary["acc"] = acc` reports as a call does."""
 
 GRAPH_SUMMARY = "graph-summary"
-"""The sink whose values are known when the graph has run: they are recorded by their tags."""
+"""The sink whose values are known only after the graph has run: they are recorded by their tags."""
 
-FRAME_WRITERS = split_words("to_csv to_excel to_json to_html to_latex to_markdown to_string")
-KEEPING = split_words("append setdefault update extend add")
+FRAME_WRITERS = word_set("to_csv to_excel to_json to_html to_latex to_markdown to_string")
+KEEPING = word_set("append setdefault update extend add")
 MOST_HANDED_ON = 3
-GRAPH_WRITERS = split_words("add_summary merge_all merge_all_summaries FileWriter")
+GRAPH_WRITERS = word_set("add_summary merge_all merge_all_summaries FileWriter")
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something that reports.
+    """A call or assignment that reports.
 
     Attributes:
         node: the call, or what is assigned.
@@ -47,17 +47,17 @@ class Report:
     carried: list[Carried]
 
 
-def find_sink(qualified: str | None, spelling: str) -> Sink | None:
-    """The sink of a callee, by name or spelling: one of the tree, or else one of another package."""
-    sink = find_in_tree(qualified, spelling)
-    return find_in_tree(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
+def find_sink_or_load_plugins(qualified: str | None, spelling: str) -> Sink | None:
+    """The sink of a callee, by name or spelling: a built-in sink, otherwise one from an installed plug-in."""
+    sink = find_known_sink(qualified, spelling)
+    return find_known_sink(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
 
 
 class Reports:
-    """Finds the reports in what a script reaches.
+    """Finds the reports in the code that a script reaches.
 
     Attributes:
-        keepers: functions of the project that keep what calls report through them; grows while reports are found.
+        keepers: functions of the project that store the values reported through them; grows during the search.
     """
 
     def __init__(self, graph: CallGraph, texts: Texts) -> None:
@@ -86,7 +86,10 @@ class Reports:
                     yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
 
     def _name(self, sink: Sink) -> str:
-        """Scalars of TensorFlow 1 are nodes of a graph whose values are known when it has run."""
+        """The sink's name.
+
+        Scalars of TensorFlow 1 are graph nodes whose values are known only after the graph has run.
+        """
         is_node = sink.key == "tensorboard.scalar" and self.is_graph_written
         return GRAPH_SUMMARY if is_node else sink.name
 
@@ -94,20 +97,20 @@ class Reports:
 
     def _sink(self, call: cst.Call, function: Function) -> Sink | None:
         names = self.resolver.names(call.func, function)
-        sinks = (find_sink(name, "") for name in names)
+        sinks = (find_sink_or_load_plugins(name, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
-        spelled = find_sink(None, dotted_name(call.func))
+        spelled = find_sink_or_load_plugins(None, dotted_name(call.func))
         if spelled is None or not inside:
             return spelled
         keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
         self.keepers.update(dict.fromkeys(keeping))
-        return spelled if keeping else None  # the project's own: what it does with its arguments is seen inside
+        return spelled if keeping else None  # a function of the project: its use of the arguments is analysed inside
 
     def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
-        """The functions that put what a function is given into something that outlives the call."""
+        """The functions that store arguments of a function in an object that outlives the call."""
         parameters = {
             name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")
         }
@@ -130,10 +133,12 @@ class Reports:
 
     def _sink_of_assignment(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
-        sinks = (find_sink(name + ASSIGNED, "") for name in names)
+        sinks = (find_sink_or_load_plugins(name + ASSIGNED, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
         return exact or (
-            find_sink(None, dotted_name(place.value) + ASSIGNED) if not names or _is_object(names) else None
+            find_sink_or_load_plugins(None, dotted_name(place.value) + ASSIGNED)
+            if not names or _is_object(names)
+            else None
         )
 
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
@@ -141,7 +146,7 @@ class Reports:
         return scope.receiver != dotted_name(target.value) and self.texts.is_text(value, function)
 
     def _written_frame(self, call: cst.Call, function: Function) -> cst.BaseExpression | None:
-        """The data frame that a call writes to a file, unless its rows are written down where it is made."""
+        """The data frame that a call writes to a file, unless its rows are literals where it is created."""
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in FRAME_WRITERS:
             return None
         frame = call.func.value
@@ -163,7 +168,7 @@ class Reports:
     # ------------------------------------------------------------ arguments
 
     def _positional(self, call: cst.Call, function: Function) -> list[object]:
-        """Positional arguments; what is unpacked is taken apart where its items stand beside it."""
+        """Positional arguments; unpacked sequences are expanded if their items are known in this function."""
         arguments: list[object] = []
         for argument in call.args:
             if argument.star == "*":
@@ -178,7 +183,7 @@ class Reports:
 
 
 def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:
-    """Named arguments; an unpacked mapping whose items are not known under a key that begins with `**`."""
+    """Keyword arguments; an unpacked mapping with unknown items has a key that begins with `**`."""
     by_name = keywords(call)
     for number, argument in enumerate(call.args):
         if argument.star == "**":
@@ -187,7 +192,7 @@ def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:
 
 
 def _is_object(names: list[str]) -> bool:
-    """Whether names tell of an object only: what a call of a library gave, whose methods are known by spelling."""
+    """Whether all names denote results of library calls, whose methods are known by spelling only."""
     return any("()" in name for name in names)
 
 
@@ -196,7 +201,7 @@ def _is_putting(call: cst.Call) -> bool:
 
 
 def _outlives(place: cst.BaseExpression, function: Function) -> bool:
-    """Whether a place belongs to the object of a method, or to what stands outside of the function."""
+    """Whether an object belongs to the instance of a method or to a scope outside the function."""
     root = place
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value

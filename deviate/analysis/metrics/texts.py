@@ -1,16 +1,16 @@
-"""Texts: which expressions are texts, what their templates say, and which functions only format what they are given."""
+"""Strings: which expressions are strings, their templates, and which functions only format their arguments."""
 
 import libcst as cst
 
 from deviate.analysis.resolve.callables import CLOCKS
 from deviate.analysis.resolve.displays import Displays
-from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, words
+from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, split_identifier
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-TEXT_METHODS = split_words(
+TEXT_METHODS = word_set(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
 DUMPING = frozenset(
@@ -18,14 +18,14 @@ DUMPING = frozenset(
 )
 TEXT_CALLS = DUMPING | {"builtins.format"}
 ANYTHING = " "
-"""Stands for a part of a template that is not known."""
+"""Stands for an unknown part of a template."""
 
 DEEPEST = 14
 MOST_TIMES = 64
 
 
 class Texts:
-    """Answers for the texts of a project."""
+    """Queries about the strings of a project."""
 
     def __init__(self, displays: Displays) -> None:
         self.displays = displays
@@ -35,7 +35,7 @@ class Texts:
     # ------------------------------------------------------------ templates
 
     def template(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> str | None:
-        """The text of a template, written down here or where its variable is set; None when it is not known."""
+        """The text of a template, here or where its variable is assigned; None if unknown."""
         text = constant_text(node)
         if text is not None or depth == 0:
             return text
@@ -59,7 +59,7 @@ class Texts:
         return None
 
     def _fullest(self, bindings: list[Binding], depth: int) -> str | None:
-        """The template with the most fields of those that a variable is given, if it has the fields of all others."""
+        """The assigned template with the most fields, if it has the fields of all others."""
         templates = []
         for binding in bindings:
             if binding.how != "assign" or binding.position or not isinstance(binding.value, cst.BaseExpression):
@@ -72,7 +72,7 @@ class Texts:
         return fullest if all(_fields(text) <= _fields(fullest) for text in known_templates) else None
 
     def _join(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
-        """A template joined of a list of texts, of which some may not be known."""
+        """A template joined from a list of strings, some of which may be unknown."""
         values = self.displays.sequence_items(positional(node)[0], function) if positional(node) else None
         parts = [self.template(value, where, depth) for value, where in values or ()]
         if all(part is None for part in parts):
@@ -82,7 +82,7 @@ class Texts:
     # ------------------------------------------------------------ texts
 
     def is_text(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> bool:
-        """Whether an expression is surely a text."""
+        """Whether an expression is certainly a string."""
         if isinstance(node, cst.BaseString):
             return True
         if depth <= 0:
@@ -134,9 +134,9 @@ class Texts:
     # ------------------------------------------------------------ formatters
 
     def is_formatter(self, function: Function) -> bool:
-        """Whether a function makes a text of its arguments alone, and does not say what they are.
+        """Whether a function only formats its arguments and does not name them.
 
-        Nothing of it is reported but what it is given: `format_time(seconds)`.
+        Only its arguments are reported: `format_time(seconds)`.
         """
         if not [name for name in function.parameters if name != function.receiver]:
             return False
@@ -161,7 +161,7 @@ class Texts:
         return True
 
     def reads_clock(self, function: Function) -> bool:
-        """Whether a function itself takes the time that it writes out, and writes out nothing that it gives a name."""
+        """Whether a function reads the clock for the time that it reports, and reports nothing under a name."""
         parts = [part for value in function.returns for part in walk(value)]
         if any(_names_a_value(part) for part in parts):
             return False
@@ -175,11 +175,11 @@ def _fields(template: str) -> set[object]:
 
 def _names_a_value(text: cst.CSTNode) -> bool:
     written = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
-    return bool((QUALITY | PHASES.keys()) & set(words(written or "")))
+    return bool((QUALITY | PHASES.keys()) & set(split_identifier(written or "")))
 
 
 def _is_moving(bindings: list[Binding]) -> bool:
-    """Whether a variable of a scope around has more than one constant value."""
+    """Whether a variable of an outer scope has more than one constant value."""
     assignments = [binding for binding in bindings if binding.how not in ("import", "define")]
     return len(assignments) > 1 or any(
         constant_text(entry.value) is None and not _is_plain(entry.value) for entry in assignments
@@ -187,10 +187,10 @@ def _is_moving(bindings: list[Binding]) -> bool:
 
 
 def _is_plain(node: cst.CSTNode | None) -> bool:
-    """Whether a value is written down: numbers, texts, and containers of them."""
+    """Whether a value is a literal: numbers, strings, and containers of them."""
     return node is not None and not any(isinstance(part, cst.Name | cst.Call) for part in walk(node))
 
 
 def holds_values(node: cst.BaseExpression) -> bool:
-    """Whether a text is more than a constant."""
+    """Whether a string is more than a constant."""
     return constant_text(node) is None

@@ -1,1 +1,1 @@
-"""Names, values and origins: what an expression of the user stands for."""
+"""Resolves the user's expressions: names, values and origins."""

@@ -1,4 +1,4 @@
-"""What an expression can stand for, as far as the source tells: the values that names are resolved to."""
+"""Abstract values: what names and expressions resolve to, as far as the source shows."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from deviate.analysis.resolve.index import Class, Function, Module
 Placed = tuple[cst.BaseExpression, Function]
 """An expression, and the function in whose frame it is written."""
 Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
-"""An argument, or the function that a decorator is given, and the function in whose frame it is written."""
+"""An argument or decorated function, and the function in whose frame it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,8 @@ class FunctionRef:
     """A function of the project.
 
     Attributes:
-        receiver: the class of the instance that it is bound to.
-        arguments: those that `functools.partial` and the like put before those of the call.
-        by_name: the same for named ones.
+        receiver: the class of the instance it is bound to. arguments: positional arguments bound by `functools.partial`
+            and the like. by_name: bound keyword arguments.
     """
 
     function: Function
@@ -52,14 +51,14 @@ class ModuleRef:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """Something of a library, by its full name: imports followed, results of calls as `module.Class()`."""
+    """A library object, by its full name with imports resolved; results of calls as `module.Class()`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict or set, or what `*values` holds; its items are resolved when they are asked for."""
+    """A list, tuple, dict or set, or the value of `*values`; its items are resolved on demand."""
 
     node: cst.BaseExpression | cst.Param
     function: Function
@@ -67,7 +66,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class SuperRef:
-    """What `super()` gives: the methods of a class of the project as seen behind one of its bases."""
+    """The result of `super()`: the methods of a class of the project, looked up after one of its bases."""
 
     cls: Class
     behind: Class
@@ -75,13 +74,13 @@ class SuperRef:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One call, or the like, by which a function of the project comes to run.
+    """A call, import or callback by which a function of the project runs.
 
     Attributes:
         node: the call, import statement or decorator where the caller is left.
-        how: `call`; `import` (the top level of a module); `handed` (somebody else calls it, when and with what is not
-            told); `named` (a call of a method of that name on an object whose class cannot be told).
-        skipped: leading parameters that the call does not give: the instance of a method.
+        how: `call`; `import` (the top level of a module); `handed` (a callback: when and with which arguments it is
+            called is unknown); `named` (a call of a method of that name on an object of unknown class).
+        skipped: leading parameters without an argument in the call: the instance of a method.
     """
 
     node: cst.CSTNode
@@ -98,16 +97,16 @@ class Edge:
 
     @property
     def rest(self) -> tuple[Argument, ...]:
-        """What goes into `*values` of the function."""
+        """The arguments that go into `*values` of the function."""
         return self.arguments[max(0, len(self.callee.parameters) - self.skipped) :]
 
     @property
     def named_rest(self) -> tuple[tuple[str, Argument], ...]:
-        """What goes into `**options` of the function."""
+        """The keyword arguments that go into `**options` of the function."""
         return tuple(pair for pair in self.by_name if pair[0] not in self.callee.parameters)
 
     def argument(self, parameter: str) -> Argument | None:
-        """What the call gives to a parameter; None for its default, and where that cannot be told."""
+        """The argument for a parameter; None if its default is used or the argument is unknown."""
         for name, argument in self.by_name:
             if name == parameter:
                 return argument

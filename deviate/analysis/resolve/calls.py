@@ -19,7 +19,7 @@ MOST_CALL_PATHS = 32
 LONGEST_CALL_PATH = 24
 MOST_ROUNDS = 6
 MOST_TRIED = 4000
-"""Calls that are tried for the call paths to one function: functions that all call each other have too many."""
+"""Limit of calls followed for the call paths to one function: mutually recursive functions have too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,7 @@ class Frame:
     """A frame on a call path.
 
     Attributes:
-        node: the call, or the place itself, where the frame is left.
-        edge: the call; None for the last frame.
+        node: the call in this frame, or the target node in the last frame. edge: of the call; None in the last frame.
     """
 
     function: Function
@@ -40,10 +39,10 @@ CallPath = tuple[Frame, ...]
 
 
 class CallGraph:
-    """Who calls whom, as far as the script reaches.
+    """Call graph of the functions that the script reaches.
 
     Attributes:
-        reached: the functions that may run, the top level of the script first.
+        reached: functions that may run, the top level of the script first.
     """
 
     def __init__(self, project: Project) -> None:
@@ -63,23 +62,23 @@ class CallGraph:
 
     @property
     def calls(self) -> list[tuple[cst.Call, Function]]:
-        """Calls in all that is reached, and in what the script itself defines but never calls."""
+        """Calls in all reached code, and in functions of the script that are never called."""
         return [(call, function) for function in self.functions for call in function.calls]
 
     @property
     def functions(self) -> list[Function]:
-        """The functions that are reached, and those of the script that are not."""
+        """The reached functions, and the others of the script."""
         return list(dict.fromkeys([*self.reached, *self.project.entry.scopes]))
 
     @property
     def loops(self) -> list[tuple[LoopNode, Function]]:
-        """The loops in what is reached."""
+        """The loops in reached code."""
         modules = {function.module: None for function in self.reached}
         return [(loop, function) for module in modules for loop, function in module.loops if function in self.reached]
 
     @cached_property
     def imported_packages(self) -> frozenset[str]:
-        """Top-level packages that the files which were read import anywhere."""
+        """Top-level packages imported by any file that was read."""
         targets = (
             name
             for module in self.project.modules.values()
@@ -93,7 +92,7 @@ class CallGraph:
         return self.resolver.edges.get(function, [])
 
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
-        """Functions of the project that run when a node runs, those called by them included; each once."""
+        """Functions of the project that run when a node runs, directly or indirectly; each once."""
         seen: set[Function] = set()
         waiting = list(self._callees_in(node))
         while waiting:
@@ -118,9 +117,9 @@ class CallGraph:
         return self.nodes.place(node)
 
     def release(self) -> None:
-        """Let go of all that was read. It refers to itself in circles, in which the garbage collector is slow.
+        """Break the reference cycles of the graph, in which the garbage collector is slow.
 
-        The graph cannot be asked any more.
+        The graph cannot be used any more.
         """
         scopes = [scope for module in self.project.modules.values() for scope in module.scopes]
         for part in (*scopes, *self.project.modules.values(), self.nodes, self.resolver, self.project, self):
@@ -129,7 +128,7 @@ class CallGraph:
     # ------------------------------------------------------------ inside
 
     def _calls_leading_to(self, function: Function) -> list[CallPath]:
-        """The calls that lead into a function, for each call path to it."""
+        """The call paths to a function, as lists of calls."""
         if function not in self._known_call_paths:
             call_paths: list[CallPath] = []
             if function in self.reached:
@@ -153,7 +152,7 @@ class CallGraph:
                 self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, call_paths)
 
     def _callees_in(self, node: cst.CSTNode) -> Iterator[Function]:
-        """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
+        """The callees in a node, except in functions and classes defined there; the last call first."""
         frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
         leaving = [
             node_there
@@ -173,7 +172,7 @@ class CallGraph:
         return self._frames[node]
 
     def _build(self) -> None:
-        """Follow the calls until nothing new is found: what is called may depend on what was handed over."""
+        """Follow calls until nothing new is found: callees may depend on callbacks found later."""
         finder = EdgeFinder(self.project, self.resolver)
         before = None
         for _ in range(MOST_ROUNDS):

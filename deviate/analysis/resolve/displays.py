@@ -1,4 +1,4 @@
-"""Containers that are written down: the items of displays, and of lists that are filled before they are shown."""
+"""Literal containers: the items of displays, and of lists that are filled item by item."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import element, keywords, last_name, positional
 
 Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
-"""An item of a mapping: key (None for one unpacked into it), value, and the function they stand in."""
+"""An item of a mapping: key (None if unpacked into it), value, and the function in which both are written."""
 
 MAPPINGS = ("dict", "OrderedDict")
 ADDING = {"append": 0, "add": 0, "insert": 1, "write": 0, "extend": 0, "appendleft": 0}
 
 
 class Displays:
-    """Answers which expressions the items of a container are."""
+    """Finds the expressions of the items of a container."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.resolver = graph.resolver
@@ -26,7 +26,7 @@ class Displays:
     # ------------------------------------------------------------ mappings
 
     def mapping_items(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Shown] | None:
-        """The items of a mapping that is written down, here or where its variable is set; None for any other."""
+        """The items of a literal mapping, here or where its variable is assigned; None otherwise."""
         if isinstance(node, cst.Dict):
             if any(_is_empty(item.value) for item in node.elements):
                 return None  # filled later: `{"loss": []}`
@@ -47,7 +47,7 @@ class Displays:
         return None
 
     def update_items(self, name: str, scope: Function) -> Iterator[Shown]:
-        """What `update` puts into a mapping later."""
+        """The items that `update` adds to a mapping later."""
         for call, function in scope.module.calls_of(name, "update"):
             if self.resolver.find(name, function)[0] is scope:
                 yield from ((None, value, function) for value in positional(call))
@@ -70,7 +70,7 @@ class Displays:
     # ------------------------------------------------------------ sequences
 
     def sequence_items(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Placed] | None:
-        """The items of a sequence that is written down or filled item by item; None for any other."""
+        """The items of a sequence that is a literal or filled item by item; None otherwise."""
         if isinstance(node, cst.List | cst.Tuple | cst.Set):
             items: list[Placed] = []
             for item in node.elements:
@@ -118,7 +118,7 @@ class Displays:
                 yield from inner or [(value, function)]
 
     def literal_items(self, node: cst.BaseExpression, function: Function) -> list[Placed]:
-        """The items of a list or tuple that is written down whole, here or where its variable is set."""
+        """The items of a literal list or tuple, here or where its variable is assigned."""
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
             value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
@@ -133,7 +133,7 @@ class Displays:
 
 
 def _is_empty(node: cst.BaseExpression) -> bool:
-    """Whether a container is written down that holds nothing yet."""
+    """Whether an expression is an empty literal container."""
     if isinstance(node, cst.List | cst.Dict):
         return not node.elements
     return isinstance(node, cst.Call) and last_name(node.func) in ("list", "dict", "deque") and not node.args

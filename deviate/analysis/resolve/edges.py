@@ -1,4 +1,4 @@
-"""Edges of the call graph: what the calls, decorators, imports and `with` statements of one function run."""
+"""Edges of the call graph: functions run by the calls, decorators, imports and `with` statements of a function."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,32 +18,32 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
 from deviate.analysis.resolve.tree import imported_names, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-RUNNERS = split_words("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
-"""Without a function they run `main` of the script."""
+RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
+"""Functions that run `main` of the script if called without a function."""
 
-COMMANDS = split_words("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
-REGISTERING = split_words("command callback automain main cli on on_event task entrypoint entry_point")
-"""Decorators by which a library comes to call the function: click, typer, sacred, hydra, ignite."""
+COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
+REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
+"""Decorators with which a library registers a function to call it: click, typer, sacred, hydra, ignite."""
 
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
-"""Callables that are handed a function and its arguments (`args`), with the leading ones they add themselves."""
+"""Callables that take a function and its arguments (`args`), with the number of leading arguments they add."""
 
 ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource")
-"""Callables that are given a function and never call it."""
+"""Callables that take a function and never call it."""
 
 MAPPING = ("builtins.map", "builtins.filter")
 
-COMMON = split_words(
+COMMON = word_set(
     "forward step get add append items keys values read write save load reset close join split format update run "
     "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
     "debug warning error __init__ to call build setup state_dict load_state_dict parameters"
 )
-"""Method names too common to tell a class by them alone."""
+"""Method names too common to infer a class from them."""
 
 TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
-"""Classes of arguments that are looked into for functions and objects."""
+"""Types of argument expressions that are searched for functions and objects."""
 
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
@@ -58,7 +58,7 @@ class EdgeFinder:
         self.found: dict[Edge, None] = {}
 
     def callees(self, function: Function) -> list[Function]:
-        """What a function runs, in the order of its calls; the edges there are kept, and known from now on."""
+        """The functions that a function runs, in the order of its calls; their edges are recorded."""
         callees: list[Function] = []
         guarded = self._unreached_guards(function)
         for call in function.calls:
@@ -85,16 +85,16 @@ class EdgeFinder:
             yield from self._import_edges(statement, function)
 
     def settle(self) -> None:
-        """Leave out that a function is handed to what only gives it back with a coat, where its calls are known."""
+        """Drop callback edges to wrappers that only return the function, if its calls are known."""
         for callee, edges in self.resolver.edges.items():
             if any(not edge.is_handed for edge in edges):
-                telling = [edge for edge in edges if not self._is_coat(edge)]
+                telling = [edge for edge in edges if not self._is_wrapper(edge)]
                 for edge in set(edges) - set(telling):
                     del self.found[edge]
                 self.resolver.edges[callee] = telling
 
-    def _is_coat(self, edge: Edge) -> bool:
-        """Whether a function is handed to a decorator, or to a wrapper that gives something to call in its place."""
+    def _is_wrapper(self, edge: Edge) -> bool:
+        """Whether a function is passed to a decorator, or to a wrapper that returns a replacement."""
         if not edge.is_handed:
             return False
         if not isinstance(edge.node, cst.Call):
@@ -148,7 +148,7 @@ class EdgeFinder:
         arguments: tuple[Argument, ...],
         by_name: tuple[tuple[str, Argument], ...],
     ) -> Iterator[Edge]:
-        """A method of that name, where the object's class cannot be told and few classes have one."""
+        """Edges to methods of this name, if the class of the object is unknown and few classes have one."""
         if name in COMMON or name.startswith("__"):
             return
         methods = self.resolver.ask(self._methods, name)
@@ -156,12 +156,12 @@ class EdgeFinder:
             yield from (Edge(call, function, method, "named", arguments, by_name, 1) for method in methods)
 
     def _methods(self, name: str) -> list[Function]:
-        """The methods of that name in all files that are read."""
+        """The methods of this name in all files that were read."""
         modules = self.project.modules.values()
         return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
 
     def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
-        """Functions and objects of the project that a call of something else is given."""
+        """Functions and objects of the project passed to a call of something else."""
         spawned = SPAWNS.get(last_name(call.func))
         by_name = keywords(call)
         for name in names:
@@ -207,7 +207,7 @@ class EdgeFinder:
                     yield referent
 
     def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
-        """What a library may call of a value that is handed to it."""
+        """The functions of a value that a library may call."""
         if isinstance(referent, FunctionRef):
             yield referent
         elif isinstance(referent, Instance | ClassRef):
@@ -240,10 +240,10 @@ class EdgeFinder:
                 yield Edge(decorator, function, inner, "handed")
 
     def _import_edges(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
-        """The top levels of the files that an import runs, of those that are read.
+        """Edges to the top levels of the files that an import runs.
 
-        A file is read when something in it is used; or when the imported name never is, for then the import itself must
-        be what counts.
+        A file is read if something in it is used, or if the imported name is never used: then the import matters for
+        its side effects.
         """
         for name, bound in imported_names(statement):
             place = self.resolver.ask(self.project.resolve, name, function.module)

@@ -1,4 +1,4 @@
-"""Words of messages and identifiers: what `wording` says of keys, and what only stands around a value in a message."""
+"""Vocabulary of messages and identifiers, beyond that of keys in `metric_vocabulary`."""
 
 import re
 from collections.abc import Iterable
@@ -15,24 +15,48 @@ from deviate.model.metric_vocabulary import (
     SHORT_TIMES,
     SPEEDS,
     direction_of,
-    split_words,
-    words,
+    split_identifier,
+    word_set,
 )
 
 __all__ = [
-    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "HOLDERS", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "PLAIN",
-    "QUALIFIERS", "QUALITY", "RATES", "SHORT_TIMES", "SPEEDS", "SPENT", "STATISTICS", "TELLING", "TUNED", "VARIANTS",
-    "all_words", "clause", "direction_of", "phase_of", "phases_in", "unit_after", "words",
+    "COUNTERS",
+    "ESTIMATES",
+    "FILLERS",
+    "HIGHER",
+    "HOLDERS",
+    "LOWER",
+    "MEMORY",
+    "NEUTRAL",
+    "PHASES",
+    "PLAIN",
+    "QUALIFIERS",
+    "QUALITY",
+    "RATES",
+    "SHORT_TIMES",
+    "SPEEDS",
+    "SPENT",
+    "STATISTICS",
+    "TELLING",
+    "TUNED",
+    "VARIANTS",
+    "all_words",
+    "clause",
+    "direction_of",
+    "phase_of",
+    "phases_in",
+    "split_identifier",
+    "unit_after",
 ]  # fmt: skip
 
-# What papers and command lines call what is chosen, not measured.
-TUNED = split_words(
+# Names of hyperparameters in papers and command lines.
+TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
     "parameters progress percent"
 )
-QUALIFIERS = split_words("on of at for in to after over during with by from class task fold and label per")
-FILLERS = split_words(
+QUALIFIERS = word_set("on of at for in to after over during with by from class task fold and label per")
+FILLERS = word_set(
     "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "
     "current and to from by this final finished average avg mean got info debug result results"
 )
@@ -45,19 +69,19 @@ PHASES = {
 
 
 TELLING = QUALITY | SHORT_TIMES | SPEEDS
-# What an expression does to its value, or where it keeps it.
-PLAIN = split_words(
+# What an expression does to its value, or where it is stored.
+PLAIN = word_set(
     "item float int detach cpu numpy mean sum avg np torch tf math round len data self start end begin tic toc get str "
     "exp val value values list max min total cur global datetime timedelta format items keys for in if else not and or"
 )
-HOLDERS = split_words(
+HOLDERS = word_set(
     "result results metric metrics meter meters logger log stats summary writer tracker running state info"
 )
-VARIANTS = split_words(
+VARIANTS = word_set(
     "final best average averaged overall current running total last mean max min highest lowest smoothed"
 )
-SPENT = split_words("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
-# What meters call what they show.
+SPENT = word_set("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
+# Names of the attributes that meters show.
 STATISTICS = {
     "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",
     "mean": "mean", "global_avg": "avg", "smoothed": "smoothed", "median": "median", "max": "max", "min": "min",
@@ -66,12 +90,16 @@ STATISTICS = {
 
 
 def all_words(texts: Iterable[str]) -> list[str]:
-    return [word for text in texts for word in words(text)]
+    return [word for text in texts for word in split_identifier(text)]
 
 
 def clause(text: str) -> str:
-    """The part of a text that names the value after it: from the last separator that has words behind it."""
-    pieces = [piece for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text) if words(piece)]
+    """The part of a text that names the value after it: the text after the last separator followed by words."""
+    pieces = [
+        piece
+        for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text)
+        if split_identifier(piece)
+    ]
     return pieces[-1] if pieces else ""
 
 
@@ -83,7 +111,7 @@ UNIT = re.compile(
 
 
 def unit_after(text: str) -> tuple[str, str]:
-    """The unit at the start of the text behind a value: its kind (`speed`, `time` or empty) and its words."""
+    """The unit at the start of the text after a value: its kind (`speed`, `time` or empty) and its words."""
     match = UNIT.match(text)
     if match is None:
         return "", ""
@@ -91,11 +119,11 @@ def unit_after(text: str) -> tuple[str, str]:
 
 
 def phase_of(*texts: str) -> str | None:
-    """The phase that the first telling text names."""
+    """The phase named by the first text that names one."""
     return next((phases[0] for phases in map(phases_in, texts) if phases), None)
 
 
 def phases_in(text: str) -> list[str]:
-    """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
-    phases = [PHASES[word] for word in words(text) if word in PHASES]
+    """The phases that a text names, in order; `eval` is dropped if the text also names the data."""
+    phases = [PHASES[word] for word in split_identifier(text) if word in PHASES]
     return [phase for phase in phases if phase != "eval"] or phases

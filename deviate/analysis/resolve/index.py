@@ -1,4 +1,4 @@
-"""Index of source files: functions, classes, bindings, calls and loops, and where each node of the trees stands.
+"""Index of source files: functions, classes, bindings, calls and loops, and the position of each node.
 
 A file is indexed in a single walk over its tree.
 """
@@ -25,7 +25,7 @@ ACTING = frozenset({cst.Call, cst.Assign, cst.AugAssign})
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A place where a name gets a value.
+    """A statement or parameter that binds a name.
 
     Attributes:
         how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
@@ -51,12 +51,11 @@ class Function:
     """A function of a file, or the top level of one (node is the module then).
 
     Attributes:
-        owner: the class that it is a method of.
+        owner: the class, if it is a method.
         parent: the function around it; None for a top level.
         calls: calls that run in its frame, in source order; imports likewise.
-        assigned: what is assigned to attributes of any object in its frame.
-        stored: what is assigned to items of anything in its frame.
-        contexts: what its `with` statements enter.
+        assigned: assignments to attributes in its frame. stored: assignments to items in its frame. contexts:
+            expressions of its `with` statements.
     """
 
     name: str
@@ -114,13 +113,12 @@ class Class:
 
 
 class Nodes:
-    """Answers for the nodes of all files that were read.
+    """Relations between the nodes of all files that were read.
 
     Attributes:
         parents: of each node; functions: of each definition and top level, the function.
         numbers: of each node, in reading order; those of the parts of a node follow its own without a gap.
-        dead: of nodes, whether nothing reaches them; behind_exit: statements of a block that nothing reaches; of those
-            that somebody asked for (`order.is_dead`).
+        dead: cache of `order.is_dead`. behind_exit: cache of the unreachable statements of a block.
     """
 
     def __init__(self) -> None:
@@ -155,13 +153,13 @@ class Nodes:
         return self.numbers[siblings[place]] if place < len(siblings) else self.end(parent)
 
     def within(self, node: cst.CSTNode, numbered: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
-        """Those of the nodes, which stand in the order of their numbers, that are a node or parts of it."""
+        """The nodes, from a list sorted by number, that are a node or parts of it."""
         first = bisect_left(numbered, self.numbers[node], key=self.numbers.__getitem__)
         return numbered[first : bisect_left(numbered, self.end(node), key=self.numbers.__getitem__)]
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
-        function = self._function_of.get(node)  # asked once: a node's hash is slow
+        function = self._function_of.get(node)  # looked up once: hashing a node is slow
         if function is None:
             function = self._function_of[node] = self._find_function_of(node)
         return function
@@ -221,10 +219,10 @@ class Nodes:
 
 
 class Module:
-    """What one file defines and does.
+    """Definitions, calls and assignments of one file.
 
     Args:
-        nodes: of all files of a project, so that a node leads to its function whatever its file.
+        nodes: those of all files of a project, shared by its modules.
 
     Attributes:
         acts: the calls and assignments, in the order of their numbers.
@@ -297,10 +295,10 @@ class Module:
                 cls = self.classes[node] = Class(node.name.value, node, function)
                 self._bind(function, around, node.name.value, Binding("define", node, node))
                 around = cls
-            elif kind in RECORDED:  # asked for first: matching libcst's abstract classes is slow
+            elif kind in RECORDED:  # tested first: matching libcst's abstract classes is slow
                 self._record(node, function, around)
                 if kind in IMPORTS:
-                    continue  # the names in it are no uses of them
+                    continue  # the names in it are not uses
             if kind in ACTING:
                 self.acts.append(node)
             for child in reversed(children(node)):
@@ -397,7 +395,7 @@ class Module:
 
 
 def _bound_targets(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
-    """Targets that a node gives values to."""
+    """Targets that a node binds."""
     match node:
         case cst.For() | cst.CompFor():
             yield node.target, Binding("for", node.iter, node)

@@ -1,4 +1,4 @@
-"""Values in messages, and what the parameters of a function stand for in one call of it."""
+"""Values in messages, and the bindings of parameters on the call path to a message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from deviate.model import TapForm
 
 
 class Style(StrEnum):
-    """How a value gets into a message, where no call does it that is known by its name, such as `round()`."""
+    """How a value gets into a message, if not by a named call such as `round()`."""
 
     PLAIN = "plain argument"
     F_STRING = "f-string"
@@ -32,10 +32,10 @@ class ReportedValue:
         node: the expression that is tapped; the callee for the forms `format`, `call` and `meter`.
         source: the expression whose origin and words matter.
         spelled: the expression as the user would write it.
-        spec: format specification; style: a `Style`, or the call that makes a text of it.
+        spec: format specification; style: a `Style`, or the call that formats it.
         fields: what the site records, see `model.Site`.
-        path: attributes and items that a template takes of the source.
-        name: what the program itself calls the value, where that does not stand in the message: name of a meter.
+        path: attributes and items that a template takes of the source. name: the program's name of the value, if it is
+            not in the message: that of a meter.
     """
 
     node: cst.BaseExpression
@@ -56,7 +56,7 @@ MessageItem = str | ReportedValue
 
 @dataclass(frozen=True, slots=True)
 class Stars:
-    """What `*values` (arguments) or `**options` (by_name) of a function holds in one call of it."""
+    """The arguments in `*values`, or (by_name) in `**options`, of a function in one call of it."""
 
     arguments: tuple[Argument, ...] = ()
     by_name: tuple[tuple[str, Argument], ...] = ()
@@ -64,18 +64,18 @@ class Stars:
 
 @dataclass(frozen=True, slots=True)
 class Starred:
-    """What a call unpacks into positional arguments, where its items stand nowhere."""
+    """An unpacked positional argument with unknown items."""
 
     node: cst.BaseExpression
 
 
 Substitute = Argument | Stars | str
-"""What a parameter or loop variable stands for: an expression elsewhere, or a text (a keyword used as a key)."""
+"""The value of a parameter or loop variable: an expression elsewhere, or a string (a keyword used as a key)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the parameters and loop variables on the call path to a message stand for; by function and name.
+    """Values of the parameters and loop variables on the call path to a message, by function and name.
 
     Attributes:
         calls: the calls on that path, each with the function it is written in.
@@ -93,7 +93,7 @@ class Scene:
     def through(
         self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Substitute]
     ) -> "Scene":
-        """The scene with what one call more gives."""
+        """The scene extended by one call and its values."""
         return Scene({**self.substitutes, **more}, (*self.calls, (call, function)))
 
 

@@ -1,29 +1,29 @@
-"""Meters: objects of the project that write themselves, and the calls that feed them values."""
+"""Meters: objects of the project with their own `__str__`, and the calls that feed them values."""
 
 from collections.abc import Iterator
 
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
-FEEDS = split_words("update add append push record observe put log __call__ accumulate step set")
+FEEDS = word_set("update add append push record observe put log __call__ accumulate step set")
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
-"""What a meter most likely prints as its value, the most telling attribute first."""
+"""Attributes that a meter most likely prints as its value, best first."""
 
 Home = tuple[object, str]
-"""Where an object is kept: (function, variable) or (class, attribute)."""
+"""Where an object is stored: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
 
 
 class Meters:
-    """Finds what was fed to an object that is printed through its own `__str__`."""
+    """Finds the values fed to an object that is printed through its own `__str__`."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -32,13 +32,13 @@ class Meters:
         self._classes: dict[Class, dict[Home, None]] = {}
 
     def writes_itself(self, cls: Class) -> bool:
-        """Whether a class says how its objects are shown, and keeps what it shows."""
+        """Whether a class defines how its objects are printed, and stores the printed values."""
         return any(self.resolver.method(cls, name) is not None for name in WRITERS) and any(
             name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods
         )
 
     def fed_values(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
-        """The values that are fed to the object of an expression, each with the name the object was given."""
+        """The values fed to the object of an expression, each with the name of the object."""
         feeding = self._feeding()
         items: list[MessageItem] = []
         for home in dict.fromkeys(self._homes(node, function, DEEPEST)):
@@ -50,7 +50,7 @@ class Meters:
     # ------------------------------------------------------------ inside
 
     def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[MessageItem]:
-        """The arguments of a feeding call. The first goes into the meter; what it shows then is what is recorded."""
+        """The values of a feeding call. The first argument goes into the meter, whose printed value is recorded."""
         nodes = self.graph.nodes
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
@@ -89,7 +89,7 @@ class Meters:
         return tuple(name for name in SHOWN if name in names)
 
     def _key(self, call: cst.Call) -> str:
-        """`meters["acc"].update(…)` names the value by its key."""
+        """The key that names the value, as in `meters["acc"].update(…)`."""
         receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
         return (constant_key(receiver) or "") if isinstance(receiver, cst.Subscript) else ""
 
@@ -106,11 +106,11 @@ class Meters:
         return self._fed
 
     def _is_handed_on(self, function: Function) -> bool:
-        """Whether a function is itself fed: what a meter gives to its parts was counted when it was given to it."""
+        """Whether a function is a meter's own feeding method, whose inner calls would count values twice."""
         return function.owner is not None and function.name in FEEDS and self.writes_itself(function.owner)
 
     def _homes(self, node: cst.CSTNode, function: Function, depth: int) -> Iterator[Home]:
-        """Where the object of an expression is kept."""
+        """Where the object of an expression is stored."""
         if depth == 0:
             return
         if isinstance(node, cst.Subscript):
@@ -120,7 +120,7 @@ class Meters:
         elif isinstance(node, cst.Attribute):
             for cls in self.resolver.classes(node.value, function):
                 yield from self._attribute_homes(cls, node.attr.value, depth)
-                if self.writes_itself(cls):  # `logger.meters[…]`: a part of what the logger shows
+                if self.writes_itself(cls):  # `logger.meters[…]`: a part of what the logger prints
                     yield from self._homes(node.value, function, depth - 1)
         elif isinstance(node, cst.Name):
             yield from self._variable_homes(node.value, function, depth)
@@ -156,7 +156,7 @@ class Meters:
                 yield (scope, name)
 
     def _homes_of_class(self, cls: Class) -> Iterator[Home]:
-        """Every place where an object of a class is kept: `str(self)` inside of it means any of them."""
+        """Every place where an object of a class is stored: `str(self)` in the class can mean any of them."""
         if cls in self._classes:
             yield from self._classes[cls]
             return
@@ -172,7 +172,7 @@ class Meters:
         yield from homes
 
     def _title(self, home: Home) -> str:
-        """The name that an object was given when it was made: `AverageMeter("Loss", ":.4e")`."""
+        """The name passed to an object's constructor: `AverageMeter("Loss", ":.4e")`."""
         holder, name = home
         bindings = (
             holder.bindings.get(name, [])
@@ -185,6 +185,6 @@ class Meters:
             if isinstance(binding.value, cst.Call):
                 for value in (*positional(binding.value), *keywords(binding.value).values()):
                     text = constant_text(value)
-                    if text and any(len(word) > 1 for word in words(text)):
+                    if text and any(len(word) > 1 for word in split_identifier(text)):
                         return text
         return name if last_name(cst.Name(name)) else ""

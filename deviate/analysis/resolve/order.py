@@ -1,22 +1,21 @@
-"""Order of statements: what runs after what, branches that exclude each other, and code behind an exit."""
+"""Order of statements: what runs after what, mutually exclusive branches, and unreachable code."""
 
 import libcst as cst
 
 from deviate.analysis.resolve.calls import Frame
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted_name, last_name
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-REGISTERING = split_words("set_defaults add_command add_typer add_parser register")
+REGISTERING = word_set("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
 def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
-    """Whether the node of a frame stands behind that of another frame of the same function, and may run after it.
+    """Whether the node of a frame follows that of another frame of the same function, and may run after it.
 
-    It may not where the two are on branches that exclude each other, nor where the branch of the earlier one ends by
-    leaving the function, nor where both are commands of which one is chosen: lambdas, and functions that are
-    registered.
+    It may not if the two are on mutually exclusive branches, if the branch of the earlier one leaves the function, or
+    if both are alternative commands: lambdas and registered functions.
     """
     if frame.function is not earlier.function or (_is_registered(frame) and _is_registered(earlier)):
         return False
@@ -36,7 +35,7 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
 
 
 def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
-    """Whether a node stands behind a statement of a block around it that always leaves (`return`, `sys.exit()`)."""
+    """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
     answer = nodes.dead.get(node)
     if answer is None:
         answer = nodes.dead[node] = _find_is_dead(node, nodes)
@@ -53,7 +52,7 @@ def _find_is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
 
 
 def _behind_exit(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[cst.CSTNode]:
-    """The statements of a block behind one that leaves."""
+    """The statements of a block after one that leaves it."""
     if block not in nodes.behind_exit:
         exits = (place for place, statement in enumerate(block.body, 1) if _is_exit(statement))
         nodes.behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
@@ -74,7 +73,7 @@ def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CS
 
 
 def _is_registered(frame: Frame) -> bool:
-    """Whether a function is only made known, to be called when it is asked for."""
+    """Whether a function is only registered, to be called on request."""
     if frame.edge is None or not frame.edge.is_handed:
         return False
     return not isinstance(frame.node, cst.Call) or last_name(frame.node.func) in REGISTERING

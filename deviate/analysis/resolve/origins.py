@@ -1,4 +1,4 @@
-"""Where a value comes from: its origin, found by following names, calls and operations backwards."""
+"""Origins of values, found by following names, calls and operations backwards."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from deviate.analysis.resolve.callables import (
     WRITING,
 )
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
+from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, split_identifier
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
@@ -45,29 +45,29 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 14
 MOST_CALLS = 16
 MOST_ITEMS = 16
 MOST_STEPS = 3000
-"""Expressions that one answer may depend on: functions that all call each other depend on each other in every order."""
+"""Limit of expressions that one answer may depend on: mutually recursive functions make them explode."""
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 LISTS = ("list", "deque", "dict", "OrderedDict", "defaultdict")
 SHARED = ("setting", "rate", "memory", "quality", "computed")
-"""Kinds of origin that an item has when what is known of its mapping has them; of others it has one of its own."""
+"""Kinds of origin that an item shares with its mapping; items of other kinds have their own."""
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
-"""Tables: they are what is put into them."""
+"""Data frames, whose origin is that of their contents."""
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
-UNITS = split_words("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
+UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
 class Reason(Enum):
-    """What tells where a value comes from.
+    """Why a value has its kind of origin.
 
     Attributes:
         kind: of the origin.
-        sentence: what a user reads, behind the word for the kind; `{}` stands for the detail.
+        sentence: shown to the user after the word for the kind; `{}` stands for the detail.
     """
 
     UNKNOWN = "unknown", ""
@@ -120,10 +120,10 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a value is, and what tells.
+    """The kind of a value and the reason for it.
 
     Attributes:
-        detail: line or code that the sentence of the reason names.
+        detail: line or code inserted into the sentence of the reason.
     """
 
     reason: Reason
@@ -131,12 +131,12 @@ class Origin:
 
     @property
     def kind(self) -> str:
-        """One of `WEIGHT`: `rate` is a learning rate, `cycle` the value that it had before."""
+        """One of `WEIGHT`: `rate` is a learning rate, `cycle` the previous value of the same name."""
         return self.reason.kind
 
     @property
     def sentence(self) -> str:
-        """The telling step, for the user."""
+        """The decisive step, for the user."""
         return self.reason.sentence.format(self.detail)
 
 
@@ -145,11 +145,11 @@ WEIGHT = (
     *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
     *("unknown", "setting", "text", "object", "constant", "cycle"),
 )
-"""Kinds of origin, the most telling first."""
+"""Kinds of origin, strongest first."""
 
 
 def strongest(origins: Iterable[Origin]) -> Origin:
-    """The origin that decides where several meet."""
+    """The origin that decides among several."""
     return min(origins, key=lambda origin: WEIGHT.index(origin.kind), default=UNKNOWN)
 
 
@@ -157,7 +157,7 @@ TEXT = Origin(Reason.TEXT)
 
 
 class Origins:
-    """Answers where expressions come from."""
+    """Finds the origins of expressions."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -200,7 +200,7 @@ class Origins:
         return strongest(self.of(*argument, depth) for argument in list(arguments)[:MOST_ITEMS])
 
     def changing_line(self, node: cst.CSTNode, function: Function) -> int | None:
-        """Line of the innermost loop, around what gives a name of an expression its value, that sets it anew."""
+        """Line of the innermost loop that reassigns a name of an expression in each iteration."""
         for part in walk(node):
             if isinstance(part, cst.Name):
                 _, bindings = self.resolver.find(part.value, function)
@@ -254,12 +254,12 @@ class Origins:
             origin = self._of_fillings(node, function, bindings, depth) or origin
         self.active.discard(key)
         self.met.discard(key)
-        if not self.met:  # else the answer holds only inside the cycle
+        if not self.met:  # otherwise the answer holds only inside the cycle
             self.known[key] = origin
         return origin
 
     def _in_comprehension(self, node: cst.Name, bindings: list[Binding]) -> Binding | None:
-        """The binding by the comprehension that a name stands in: other loops may use the same name."""
+        """The binding by the comprehension around a name: other loops may use the same name."""
         inner: dict[cst.CSTNode, Binding] = {
             binding.node: binding for binding in bindings if isinstance(binding.node, cst.CompFor)
         }
@@ -275,7 +275,7 @@ class Origins:
         return None
 
     def _of_fillings(self, node: cst.Name, function: Function, bindings: list[Binding], depth: int) -> Origin | None:
-        """The origin of what the list or dict of a variable is filled with."""
+        """The origin of the items of a variable's list or dict."""
         if not any(binding.how == "assign" and _is_list(binding) for binding in bindings):
             return None
         items = [
@@ -300,7 +300,7 @@ class Origins:
         return Origin(Reason.ONLY_CONSTANTS, line)
 
     def _of_binding(self, name: str, binding: Binding, scope: Function, depth: int) -> Origin:
-        """The origin of what one binding gives to a name."""
+        """The origin of the value of one binding."""
         value, where = binding.value, self.nodes.line(binding.node)
         if binding.how == "parameter":
             return self._of_parameter(name, binding, scope, depth)
@@ -339,8 +339,8 @@ class Origins:
             return Origin(Reason.CHANGED, where)
         if number is not None:
             is_conditional = any(isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node))
-            is_telling = is_conditional and QUALITY.intersection(words(name))
-            if is_conditional and not is_telling and not COUNTERS.intersection(words(name)):
+            is_telling = is_conditional and QUALITY.intersection(split_identifier(name))
+            if is_conditional and not is_telling and not COUNTERS.intersection(split_identifier(name)):
                 return Origin(Reason.CONDITIONAL, where)
             return Origin(Reason.COUNTED_QUALITY if is_telling else Reason.COUNTED, where)
         added = self.of(value, scope, depth)
@@ -427,7 +427,7 @@ class Origins:
         return UNKNOWN
 
     def _of_meter(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
-        """The origin of what an object of the project says of the values it was fed; None for other objects."""
+        """The origin of an attribute of a meter, from the values fed to it; None for other objects."""
         if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             return None
         if not any(map(self._is_fed, self.resolver.classes(node, function))):
@@ -441,7 +441,7 @@ class Origins:
         self.active.discard(key)
         if not origins:
             return None
-        if COUNTERS.intersection(words(name)):
+        if COUNTERS.intersection(split_identifier(name)):
             return Origin(Reason.VALUES_FED, dotted_name(node))
         result = strongest(origins)
         return result if result.kind != "constant" else None
@@ -450,7 +450,7 @@ class Origins:
         return any(name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods)
 
     def _of_attribute_bindings(self, classes: list[Class], name: str, depth: int) -> Origin:
-        """The origin of what the methods of a class assign to `self.name`, or of what a property computes."""
+        """The origin of the values assigned to `self.name` in a class, or of a property."""
         origins: list[Origin] = []
         is_fixed = True
         for base in dict.fromkeys(base for cls in classes for base in self.resolver.order(cls)[0]):
@@ -474,7 +474,7 @@ class Origins:
         return UNKNOWN
 
     def _is_set_outside(self, name: str) -> bool:
-        """Whether an attribute of that name is assigned anywhere but once."""
+        """Whether an attribute of that name is assigned more than once."""
         targets = [
             target for function in self.graph.functions for target, _ in function.assigned if target.attr.value == name
         ]
@@ -486,7 +486,7 @@ class Origins:
         """The origin of `base[key]`."""
         path = dotted_name(node)
         if "param_groups" in path:
-            if RATES.intersection(words(" ".join(identifiers(node)))):
+            if RATES.intersection(split_identifier(" ".join(identifiers(node)))):
                 return Origin(Reason.OPTIMIZER_RATE)
             return Origin(Reason.READ_FROM, "the optimizer")
         if path.startswith(("os.environ", "sys.argv")):
@@ -503,12 +503,12 @@ class Origins:
                 if origin.kind != "constant":
                     return origin
                 base = self.of(node.value, function, depth)
-                return base if base.kind == "setting" else UNKNOWN  # set anew by whoever holds the mapping
+                return base if base.kind == "setting" else UNKNOWN  # may be reassigned by any holder of the mapping
         base = self.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
 
     def _assigned_to_item(self, node: cst.Subscript, function: Function) -> list[Argument]:
-        """What is assigned, anywhere in the file, to the item that is spelled so: `args["best"]["loss"] = loss`."""
+        """The values assigned anywhere in the file to the item spelled like this: `args["best"]["loss"] = loss`."""
         nodes = self.nodes
         if function.module not in self._stored:
             stored: dict[str, list[Argument]] = {}
@@ -519,7 +519,7 @@ class Origins:
         return self._stored[function.module].get(nodes.code(node), [])
 
     def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
-        """What stands under a constant key: in the display of a dict, or assigned to it later."""
+        """The values under a constant key: in a dict display, or assigned later."""
         values = self.resolver.values_under_key(node, key, function)
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
@@ -534,7 +534,7 @@ class Origins:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, node: cst.Call, function: Function, depth: int) -> Origin:
-        """The origin of what a call gives."""
+        """The origin of the result of a call."""
         qualified = self.resolver.qualified_name(node.func, function) or ""
         name = last_name(node.func)
         if qualified in FRAMES and node.args:
@@ -552,12 +552,14 @@ class Origins:
             inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
             return Origin(Reason.COMPUTED_BY, name) if inner.kind in open_kinds else inner
-        if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
+        if MEASURING.intersection(split_identifier(name)) or MEASURING.intersection(
+            split_identifier(qualified.rpartition(".")[2])
+        ):
             return Origin(Reason.RESULT, f"{dotted_name(node.func)}()")
         return UNKNOWN
 
     def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
-        """The origin that the name of a callee tells."""
+        """The origin that follows from the name of a callee."""
         spelled = f"{dotted_name(node.func)}()"
         if qualified in CLOCKS or name in CLOCK_NAMES:
             return Origin(Reason.CLOCK, spelled)
@@ -584,7 +586,7 @@ class Origins:
         return any(isinstance(referent, ClassRef | FunctionRef | Instance) for referent in referents)
 
     def _of_writing(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
-        """The origin of a text that a library makes: that of a duration stays one."""
+        """The origin of a string formatted by a library; a formatted duration stays a duration."""
         name = last_name(node.func)
         arguments = positional(node)
         if qualified in WRITING or name in WRITING:
@@ -599,7 +601,7 @@ class Origins:
         return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
-        """The expressions whose kind the result of a call has."""
+        """The arguments whose kind the result of a call has."""
         arguments, name = positional(node), last_name(node.func)
         if isinstance(node.func, cst.Attribute) and not self._is_module(node.func.value, function):
             return [node.func.value]
@@ -619,7 +621,7 @@ class Origins:
     def _of_return_values(
         self, call: cst.Call, function: Function, depth: int, item: int | None = None
     ) -> Origin | None:
-        """The origin of what a function of the project returns (or of one item of it); None for any other."""
+        """The origin of the return value of a function of the project, or of one item of it; None otherwise."""
         callee = next((ref.function for ref in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
@@ -643,7 +645,7 @@ class Origins:
     # ------------------------------------------------------------ texts
 
     def _of_text(self, node: cst.CSTNode, function: Function, depth: int) -> Origin | None:
-        """The origin of a literal, of a filled `%` template or of texts put together; None for anything else."""
+        """The origin of a literal, of a filled `%` template or of concatenated strings; None otherwise."""
         match node:
             case cst.FormattedString():
                 literals = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
@@ -667,9 +669,9 @@ class Origins:
         return self._of_shown(values, _literal_text(format_fields(template)), function, depth)
 
     def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
-        """The origin of a text that shows some values among some words."""
+        """The origin of a string that consists of values and words."""
         text += " ".join(constant_text(value) or "" for value in values)
-        if not set(words(text)) <= UNITS:
+        if not set(split_identifier(text)) <= UNITS:
             return TEXT
         origins = [self.of(value, function, depth) for value in values if constant_text(value) is None]
         telling = [origin for origin in origins if origin.kind not in ("text", "constant", "cycle")]
@@ -694,7 +696,7 @@ def _literal_text(parts: Sequence[object]) -> str:
 
 
 def _is_text(node: cst.BaseExpression) -> bool:
-    """Whether a sum has a text among its terms."""
+    """Whether a sum has a string among its terms."""
     while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         if _is_text(node.right):
             return True
@@ -712,7 +714,7 @@ def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float
     """The origin of `left operator right`.
 
     Args:
-        step: the right side where it is a number in the source.
+        step: the right side if it is a number literal.
     """
     kinds = {left.kind, right.kind}
     is_quotient = isinstance(operator, cst.Divide | cst.FloorDivide)
@@ -756,7 +758,7 @@ def _quotient(left: Origin, right: Origin) -> Origin:
 
 
 def _mix(result: Origin, kinds: set[str]) -> Origin:
-    """What is mixed from the unknown is computed."""
+    """A mixture with unknown values counts as computed."""
     if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter") and kinds & {
         "unknown",
         "computed",

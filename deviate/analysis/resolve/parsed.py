@@ -1,12 +1,11 @@
-"""Parsed files, kept by what they hold: a file that has not changed since an earlier analysis is not parsed again.
+"""Cache of parsed files by content: a file unchanged since an earlier analysis is not parsed again.
 
-They lie under `.deviate/cache/parsed/`, in projects that have a `.deviate/` folder; nothing is written into others. A
-tree is kept without its layout (spaces, comments, commas), which is most of it, and with the positions of its nodes:
-the analysis needs no layout but for these. Everything there can be deleted at any time: what is missing, damaged or of
-another version is parsed anew.
+They lie under `.deviate/cache/parsed/`, in projects that have a `.deviate/` folder; nothing is written into others.
+Trees are stored without layout (spaces, comments, commas), which is most of their size, but with the positions of their
+nodes. The cache can be deleted at any time: missing, damaged and outdated entries are parsed again.
 
-A project may come from anybody, with a `.deviate/` folder in it, and a tree in there could be that of another text. So
-each file is signed with a key of this user, which no project knows; what is not signed with it is parsed anew.
+A project from an untrusted source may contain a `.deviate/` folder with a tree of another text. So each entry is signed
+with a key of this user, which no project knows; other entries are ignored.
 """
 
 import contextlib
@@ -33,10 +32,10 @@ from deviate.analysis.resolve.tree import LAYOUT
 FORMAT = 3
 KEY_BYTES = SIGNATURE = 32
 NEEDED = ("lpar", "rpar")
-"""Layout that is kept: the parentheses of a tuple belong to its span."""
+"""Layout that is stored: the parentheses of a tuple belong to its span."""
 
 MOST_KEPT = 1000
-"""Files that are kept; where there are more, the older half goes."""
+"""Maximum number of entries; beyond it, the older half is deleted."""
 
 
 class ParsedFiles:
@@ -52,7 +51,7 @@ class ParsedFiles:
         self._known_key: bytes | None = None
 
     def load(self, text: str) -> tuple[cst.Module, KeptRanges] | None:
-        """The tree of a text, without its layout, and the positions of its nodes; None when they are not there."""
+        """The tree of a text, without its layout, and the positions of its nodes; None if not cached."""
         if self.folder is None:
             return None
         try:
@@ -68,7 +67,7 @@ class ParsedFiles:
         return (tree, KeptRanges(nodes, starts, ends, lines)) if isinstance(tree, cst.Module) else None
 
     def keep(self, text: str, tree: cst.Module) -> PrintedRanges | None:
-        """Write a tree, if that is possible: appearing whole or not at all, whoever else writes it.
+        """Write a tree atomically, if possible, also with concurrent writers.
 
         Returns:
             The positions of its nodes; None when it was not written.
@@ -94,7 +93,7 @@ class ParsedFiles:
         return ranges
 
     def _key(self, *, makes: bool) -> bytes | None:
-        """The user's key, read once; None where there is none and none can be made."""
+        """The user's key, read once; None if there is none and it cannot be created."""
         if self._known_key is None:
             self._known_key = user_key(makes=makes)
         return self._known_key
@@ -108,12 +107,12 @@ class ParsedFiles:
 
 
 def user_key(*, makes: bool) -> bytes | None:
-    """The user's key, which lies outside of all projects; None where there is none, or none that can be trusted.
+    """The user's key, stored outside of all projects; None if there is none, or it cannot be trusted.
 
     Source: the XDG Base Directory Specification, XDG_STATE_HOME.
 
     Args:
-        makes: make one where there is none.
+        makes: create the key if there is none.
     """
     try:
         state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
@@ -123,7 +122,7 @@ def user_key(*, makes: bool) -> bytes | None:
             unfinished = path.with_name(f".key.{os.getpid()}")
             unfinished.touch(mode=0o600)
             unfinished.write_bytes(os.urandom(KEY_BYTES))
-            with contextlib.suppress(FileExistsError):  # another process was faster, and its key counts
+            with contextlib.suppress(FileExistsError):  # another process was faster: its key is used
                 os.link(unfinished, path)
             unfinished.unlink()
         facts = path.stat()
@@ -151,7 +150,7 @@ def _content(tree: cst.Module, ranges: PrintedRanges) -> bytes:
 
 
 def _nodes(tree: cst.Module) -> Iterator[cst.CSTNode]:
-    """All nodes that are kept."""
+    """All nodes that are stored."""
     waiting: list[object] = [tree]
     while waiting:
         part = waiting.pop()
@@ -179,7 +178,7 @@ class _TreeWriter(pickle.Pickler):
 
 
 class _TreeReader(pickle.Unpickler):
-    """Reads nodes of trees and nothing else: the folder belongs to the project, whose author may be anybody."""
+    """Unpickles nodes of trees and nothing else: the folder may come from an untrusted source."""
 
     def find_class(self, module: str, name: str) -> type:
         kind: object = getattr(cst, name, None)

@@ -1,4 +1,4 @@
-"""Changes of `sys.path` that the source shows: folders computed from constants and from `__file__`."""
+"""Changes of `sys.path` in the source: folders computed from constants and `__file__`."""
 
 import posixpath
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def path_changes(module: Module) -> Iterator[tuple[str, str]]:
 
 
 def _additions(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """What the calls of a function put on the path, and how."""
+    """The changes of `sys.path` by the calls of a function."""
     for call in function.calls:
         how = dotted_name(call.func).removeprefix("sys.path.")
         arguments = positional(call)
@@ -55,7 +55,7 @@ def _folders(node: cst.BaseExpression, module: Module) -> Iterator[str]:
 
 
 def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
-    """A path relative to the root; `?/…` when relative to the working folder; None when it cannot be told."""
+    """A path relative to the root; `?/…` if relative to the working folder; None if unknown."""
     if depth == 0:
         return None
     text = constant_text(node)
@@ -111,7 +111,7 @@ def _ancestor(node: cst.Subscript, path: str | None) -> str | None:
 
 
 def _join(parts: list[str | None]) -> str | None:
-    """The parts as one path; only the first may say what it is relative to."""
+    """The joined path; only the first part may contain its base."""
     if not parts or any(part is None for part in parts):
         return None
     first, *rest = [part for part in parts if part is not None]

@@ -1,7 +1,7 @@
-"""Where each node of a syntax tree stands in its text: what libcst's PositionProvider tells, at a fraction of its cost.
+"""Positions of the nodes of a syntax tree: what libcst's PositionProvider computes, at a fraction of its cost.
 
-The tree is printed once by libcst's own printer, which notes every piece of text and every node that it enters and
-leaves in one list. Offsets are sums over that list; lines and columns are looked up when they are asked for.
+libcst's own printer prints the tree once and records every token and every node entered and left in one list. Offsets
+are sums over that list; lines and columns are looked up on demand.
 """
 
 import re
@@ -43,7 +43,7 @@ class Ranges:
         raise NotImplementedError
 
     def end_offset(self, node: cst.CSTNode) -> int:
-        """Characters of the text up to a node's end."""
+        """Characters of the text up to the end of a node."""
         raise NotImplementedError
 
     def _position(self, offset: int) -> CodePosition:
@@ -52,7 +52,7 @@ class Ranges:
 
 
 class KeptRanges(Ranges):
-    """Ranges that were found earlier.
+    """Ranges read from the cache.
 
     Args:
         nodes: those whose ranges they are.
@@ -76,11 +76,12 @@ class KeptRanges(Ranges):
 
 
 class PrintedRanges(Ranges):
-    """Ranges that are found by printing a tree.
+    """Ranges found by printing a tree.
 
     Args:
         tree: the tree of the whole file.
-        text: what it was parsed from. libcst loses form feeds and empty continued lines before a statement; they count.
+        text: what it was parsed from. libcst drops form feeds and empty continued lines before a statement; they are
+            counted here.
     """
 
     def __init__(self, tree: cst.Module, text: str) -> None:
@@ -123,7 +124,7 @@ class PrintedRanges(Ranges):
 
     @cached_property
     def _first(self) -> dict[int, int]:
-        """The first note of each node; few nodes need it, as most have an inner part."""
+        """The first record of each node; few nodes need it, as most have an inner part."""
         n_notes = len(self._notes)
         return dict(zip(map(id, reversed(self._notes)), range(n_notes - 1, -1, -1), strict=True))
 
@@ -133,7 +134,7 @@ class PrintedRanges(Ranges):
 
 
 def _find_losses(printed: str, text: str) -> list[tuple[int, ...]]:
-    """Where the printed text lacks something: offsets in it, each with the number of characters missing up to there."""
+    """Offsets where the printed text lacks characters, each with the number missing up to there."""
     if printed.startswith(text):
         return []
     lost: list[tuple[int, ...]] = []
@@ -149,7 +150,7 @@ def _find_losses(printed: str, text: str) -> list[tuple[int, ...]]:
 
 
 class _Printer(CodegenState):
-    """The state of libcst's printer: its tokens are interleaved with the nodes, each where it begins and ends.
+    """libcst's printer state that records tokens, interleaved with nodes where they begin and end.
 
     Attributes:
         begins, ends: numbers of tokens where the part of a node's text begins and ends that the printer marks as its
@@ -168,7 +169,7 @@ class _Printer(CodegenState):
         vars(self).update(add_token=note, before_codegen=note, after_codegen=note)
 
     def pop_trailing_newline(self) -> None:
-        """Nothing: the last note is no token, and what ends the text moves no position in it."""
+        """Does nothing: the last record is no token, and the end of the text moves no position."""
 
     def record_syntactic_position(  # type: ignore[override]  # not made by contextlib, whose managers cost more
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None

@@ -1,4 +1,4 @@
-"""The files of a project: which file a module name means, parsed only when something needs it."""
+"""Modules of a project: maps module names to files, which are parsed on demand."""
 
 import os
 import posixpath
@@ -10,18 +10,18 @@ from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.paths import path_changes
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-FRAMEWORKS = split_words(
+FRAMEWORKS = word_set(
     "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy "
     "pandas sklearn matplotlib transformers accelerate lightning pytorch_lightning tensorboard "
     "tensorboardX wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"
 )
-"""Packages whose meaning is known by name: a project that holds their sources is not followed into them."""
+"""Packages known by name: their sources are not followed, even if the project contains them."""
 
 MOST_FILES = 400
 MOST_CHARACTERS = 2_000_000
-"""How much code is followed at most: about ten seconds of work."""
+"""Limit of code that is followed: about ten seconds of work."""
 
 
 class Project:
@@ -29,8 +29,7 @@ class Project:
 
     Attributes:
         entry: the module of the script.
-        nodes: where the nodes of all its trees stand.
-        notices: what could not be followed, for the user.
+        nodes: relations of the nodes of all its trees. notices: for the user, on code that could not be followed.
     """
 
     def __init__(self, source: Source, root: Path) -> None:
@@ -52,9 +51,9 @@ class Project:
         return tuple(self.modules)
 
     def resolve(self, name: str, importer: Module) -> tuple[str, str] | None:
-        """The file that a (relative or absolute) dotted name leads to, and what is left of the name behind it.
+        """The file that an absolute or relative dotted name leads to, and the rest of the name.
 
-        A package without `__init__.py` is its folder, with a slash at the end.
+        For a package without `__init__.py`, the folder with a trailing slash.
         """
         folder = posixpath.dirname(importer.file)
         key = (name, folder if name.startswith(".") else tuple(self.path))
@@ -77,12 +76,12 @@ class Project:
             place = self._longest(base, parts, is_relative=bool(level))
             if place is not None:
                 return place
-        if not level and len(parts) > 1 and self._package(""):  # the root is a package, and calls itself by its name
+        if not level and len(parts) > 1 and self._package(""):  # the root is a package that imports itself by name
             return self._longest("", parts[1:], is_relative=False)
         return None
 
     def load(self, file: str) -> Module | None:
-        """The module of a file; None when it cannot be read or parsed, which is noticed once."""
+        """The module of a file; None if it cannot be read or parsed, with one notice."""
         if file in self.modules:
             return self.modules[file]
         if file.endswith("/") or file in self._broken:
@@ -121,7 +120,7 @@ class Project:
             self.notices.append(text)
 
     def add(self, source: Source) -> Module:
-        """Take in a file."""
+        """Add a file."""
         module = Module(source, self.nodes)
         self.modules[source.file] = module
         self._n_characters += len(source.text)

@@ -1,4 +1,4 @@
-"""The files of a project folder that a person wrote: what git ignores, environments, caches and packages are left."""
+"""The hand-written files of a project folder, without ignored files, environments, caches and packages."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.base import SAFE, git_environment
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-LEFT = split_words("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
+LEFT = word_set("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
 ENVIRONMENT = "pyvenv.cfg"
 DOCUMENTS = (".md", ".rst", ".txt", ".sh", ".bash", ".toml")
 MOST_FILES = 5_000
-"""Files of a kind that are listed, those nearest to the top first."""
+"""Limit of files of one kind, those nearest to the root first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ProjectFiles:
     """Names relative to the folder, with forward slashes, those nearest to the top first.
 
     Attributes:
-        documents: where commands are written down: readme files, shell scripts, makefiles.
+        documents: files that contain commands: readme files, shell scripts, makefiles.
     """
 
     scripts: tuple[str, ...]
@@ -41,7 +41,7 @@ def project_files(folder: Path) -> ProjectFiles:
 
 
 def _list_by_git(folder: Path) -> list[str]:
-    """What git does not ignore; nothing where there is no git, or where it ignores the folder itself."""
+    """Files that git does not ignore; none without git, or if it ignores the folder itself."""
     if not shutil.which("git"):
         return []
     command = [*SAFE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -52,7 +52,7 @@ def _list_by_git(folder: Path) -> list[str]:
 
 
 def _is_left(name: str, folder: Path, answers: dict[str, bool]) -> bool:
-    """Whether a file lies in a folder that is not looked into."""
+    """Whether a file is in a folder that is skipped."""
     parent = name.rpartition("/")[0]
     if not parent:
         return False
@@ -69,7 +69,7 @@ def _walk(folder: Path) -> Iterator[str]:
 
 
 def _is_foreign(folder: Path, below: str) -> bool:
-    """Whether a folder holds no code of the project: hidden, a cache, a package or an environment."""
+    """Whether a folder is hidden, a cache, a package or an environment, and so no code of the project."""
     name = PurePosixPath(below).name
     return name.startswith(".") or name in LEFT or (folder / below / ENVIRONMENT).exists()
 

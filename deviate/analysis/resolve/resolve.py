@@ -1,4 +1,4 @@
-"""Names resolved over files: which function, class, instance, module or library object an expression stands for."""
+"""Resolves names across files: to functions, classes, instances, modules and library objects."""
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,12 +22,12 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12
 Question = tuple[Callable[..., Any] | None, tuple[Any, ...], Any]
-"""What was asked for an answer: a function (None for `Resolver.resolve`), its arguments, and what it gave."""
+"""A recorded dependency of an answer: the function (None for `Resolver.resolve`), its arguments, its result."""
 
 T = TypeVar("T")
 DISPLAYS = frozenset(
@@ -35,29 +35,26 @@ DISPLAYS = frozenset(
 )
 TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
 
-FLUENT = split_words(
-    "to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind"
-)
+FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
-CONTAINERS = split_words(
+CONTAINERS = word_set(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
 )
-SAME_ITEMS = split_words(
+SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
 ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 
 
 class Resolver:
-    """Resolves expressions. What a parameter stands for follows from the edges known so far.
+    """Resolves expressions. Parameters resolve to the arguments of the edges known so far.
 
     Attributes:
-        edges: those into each function; the call graph adds to them.
-        instantiated: classes that some reached call makes instances of.
-        active: what is being answered right now, so that no question waits for itself.
+        edges: those into each function; the call graph adds to them. instantiated: classes instantiated by reached
+            calls. active: questions being answered, to detect recursion.
     """
 
     def __init__(self, project: Project) -> None:
@@ -78,7 +75,7 @@ class Resolver:
         self._open_containers: dict[cst.CSTNode, None] = {}
 
     def forget(self) -> None:
-        """Begin a round: new edges may have changed the answers."""
+        """Begin a new round, as new edges may have changed the answers."""
         self._before, self._known = self._known, {}
         self._orders.clear()
         self._derived.clear()
@@ -86,10 +83,10 @@ class Resolver:
     # ------------------------------------------------------------ answers that are kept over rounds
 
     def reuse_or_compute(self, key: object, compute: Callable[[], T]) -> T:
-        """The answer to a question: that of an earlier round, if all that it followed from is as it was then.
+        """The answer to a question, reused from an earlier round if all its dependencies are unchanged.
 
-        All that an answer follows from, but for what never changes, is asked through `ask` or by methods that note
-        themselves (`resolve`, `order`). Asking the same in the same order shows whether the answer would be another.
+        All changeable dependencies are queried through `ask` or methods that record themselves (`resolve`, `order`).
+        Repeating these queries in order shows whether the answer would change.
         """
         before, log = self._answers.get(key, (None, None))
         if log is not None and self._is_as_before(log):
@@ -103,7 +100,7 @@ class Resolver:
         return answer
 
     def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Ask for something that may change, or change what is being answered right now."""
+        """Query a changeable dependency and record it for the questions being answered."""
         answer = function(*arguments)
         if self._log is not None:
             self._log.append((function, arguments, answer))
@@ -132,7 +129,7 @@ class Resolver:
         return is_same
 
     def enter(self, key: object) -> bool:
-        """Mark that something is being answered; False when it is already."""
+        """Mark a question as being answered; False if it already is."""
         if key in self.active:
             return False
         self.active[key] = None
@@ -148,9 +145,9 @@ class Resolver:
     # ------------------------------------------------------------ questions
 
     def resolve(self, node: cst.CSTNode, function: Function) -> tuple[Value, ...]:
-        """What an expression in a function can stand for; empty when that cannot be told.
+        """The values that an expression in a function can have; empty if unknown.
 
-        An expression that depends on itself (`x = f(x)`) stands meanwhile for what was known of it a round ago.
+        An expression that depends on itself (`x = f(x)`) resolves to its values of the previous round meanwhile.
         """
         referents = self._known.get(node)
         if referents is None:
@@ -168,23 +165,23 @@ class Resolver:
         return referents
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
-        """Full names of the library objects that an expression can stand for."""
+        """Full names of the library objects that an expression can be."""
         return [referent.name for referent in self.resolve(node, function) if isinstance(referent, External)]
 
     def qualified_name(self, node: cst.CSTNode, function: Function) -> str | None:
-        """The first of its full names."""
+        """The first full name of the library objects that an expression can be."""
         return next(iter(self.names(node, function)), None)
 
     def classes(self, node: cst.CSTNode, function: Function) -> list[Class]:
-        """The classes of the objects of the project that an expression can stand for."""
+        """The classes of the project whose objects an expression can be."""
         return [referent.cls for referent in self.resolve(node, function) if isinstance(referent, Instance)]
 
     def functions(self, node: cst.CSTNode, function: Function) -> list[FunctionRef]:
-        """The functions of the project that a call of an expression runs; constructors and calls of objects too."""
+        """The functions of the project that a call of an expression runs, including constructors and `__call__`."""
         return [called for referent in self.resolve(node, function) for called in self.callees(referent)]
 
     def callees(self, referent: Value) -> Iterator[FunctionRef]:
-        """What runs when a value is called."""
+        """The functions that run when a value is called."""
         if isinstance(referent, FunctionRef):
             yield referent
         elif isinstance(referent, ClassRef):
@@ -199,7 +196,7 @@ class Resolver:
                 yield FunctionRef(method, referent.cls)
 
     def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]:
-        """Where a name is bound, seen from a function: the scope and its bindings, ([], top level) when nowhere."""
+        """The scope that binds a name, seen from a function, and its bindings; the top level and [] if none does."""
         scope: Function | None = function
         while scope is not None:
             if name in scope.bindings and name not in scope.globals:
@@ -236,7 +233,7 @@ class Resolver:
         return inside, outside
 
     def receiver_classes(self, cls: Class) -> list[Class]:
-        """The classes whose instances run a method of a class: those made somewhere, or the class itself."""
+        """The classes whose instances run a method of a class: those instantiated, or the class itself."""
         return self.ask(self._find_receiver_classes, cls)
 
     def _find_receiver_classes(self, cls: Class) -> list[Class]:
@@ -245,7 +242,7 @@ class Resolver:
             self._derived.clear()
         if cls in self._derived:
             return self._derived[cls]
-        outer, self._log = self._log, None  # it is asked for as a whole
+        outer, self._log = self._log, None  # resolved as a whole
         classes = [instantiated for instantiated in self.instantiated if cls in self.order(instantiated)[0]] or [cls]
         self._log = outer
         if not self._n_ordering:
@@ -256,7 +253,7 @@ class Resolver:
         return self.resolve(*argument)
 
     def _resolve(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
-        kind = type(node)  # compared by hand: the classes of libcst are slow to match
+        kind = type(node)  # types compared directly: the classes of libcst are slow to match
         if kind in DISPLAYS:
             return (Container(node, function),)  # type: ignore[arg-type]
         if kind in TEXTS:
@@ -285,7 +282,7 @@ class Resolver:
         return ()
 
     def attribute(self, referent: Value, name: str) -> Iterable[Value]:
-        """What an attribute of a value stands for."""
+        """The values that an attribute of a value can have."""
         match referent:
             case External():
                 return (External(f"{referent.name}.{name}"),)
@@ -323,7 +320,7 @@ class Resolver:
     # ------------------------------------------------------------ names
 
     def in_module(self, module: Module, name: str) -> tuple[Value, ...]:
-        """What a name of a module's top level stands for; submodules and star imports included."""
+        """The values of a name at a module's top level, including submodules and star imports."""
         key = (module, name)
         if not self.ask(self.enter, key):
             return ()
@@ -496,7 +493,7 @@ class Resolver:
         return values
 
     def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
-        """What a function is after its decorators: what those of the project return, else itself."""
+        """The function after its decorators: the results of decorators of the project, otherwise itself."""
         node = referent.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
         functions: Iterable[Value] = (referent,)
@@ -546,7 +543,7 @@ class Resolver:
             yield from self._inside_wrapper(call, function)
 
     def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Value]:
-        """What a library gives back for a function or object of the project: most often the same with a coat."""
+        """The result of a library call with a function or object of the project: most often a wrapper of it."""
         by_name = keywords(call)
         inner = [*positional(call)[:1], *(by_name[name] for name in WRAPPED if name in by_name)]
         for value in inner:
@@ -581,7 +578,7 @@ class Resolver:
         return list(dict.fromkeys(items))
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
-        """What an item of a container, or of a library object, can stand for."""
+        """The values that an item of a container or of a library object can have."""
         for referent in self.resolve(node.value, function):
             if isinstance(referent, External):
                 yield External(f"{referent.name}[]")
@@ -592,7 +589,7 @@ class Resolver:
             yield from self.resolve_argument(item)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
-        """What the target of a loop over a container stands for."""
+        """The values of the target of a loop over a container."""
         if isinstance(node, cst.Call):
             name, arguments = last_name(node.func), positional(node)
             if name == "enumerate" and arguments:
@@ -679,14 +676,14 @@ class Resolver:
         return []
 
     def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
-        """What the calls of a function give to its `*values` or `**options`."""
+        """The arguments that the calls of a function pass to its `*values` or `**options`."""
         items: list[Argument] = []
         for edge in self.ask(self.edges_into, function):
             items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
         return items
 
     def _default_value(self, container: Container) -> Iterator[Value]:
-        """`defaultdict(Meter)[key]` is a Meter."""
+        """The default value of a container: `defaultdict(Meter)[key]` is a Meter."""
         node = container.node
         if not isinstance(node, cst.Call) or last_name(node.func) != "defaultdict" or not node.args:
             return
@@ -702,14 +699,14 @@ class Resolver:
                     yield from self.resolve(value, referent.function)
 
     def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
-        """The items with a constant key, or all of them when the key is computed or none has it."""
+        """The items under a constant key, or all items if the key is computed or not found."""
         items = self.items(node, function)
         if key is None:
             return items
         return list(self.values_under_key(node, key, function)) or items
 
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
-        """What stands under a constant key in the dict displays that an expression stands for."""
+        """The values under a constant key in the dict displays that an expression can be."""
         return [
             (item.value, referent.function)
             for referent in self.resolve(node, function)
@@ -719,7 +716,7 @@ class Resolver:
         ]
 
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
-        """What `append`, `setdefault`, item assignments and the like put into a container of that name."""
+        """The items that `append`, `setdefault`, item assignments and the like add to a container variable."""
         name = last_name(node)
         added = list(self.ask(self._additions_to, name))
         if isinstance(node, cst.Name):

@@ -21,7 +21,7 @@ from deviate.errors import InputError
 from deviate.model import Span
 
 LARGEST = 4_000_000
-"""Bytes of a file that are still parsed, which takes some two seconds for a million: no script is longer."""
+"""Maximum file size in bytes: a million take some two seconds to parse, and no script is longer."""
 
 
 FORM_FEEDS = re.compile(r"^[ \t]*\f[ \t\f]*", re.MULTILINE)
@@ -33,7 +33,7 @@ class Source:
 
     Attributes:
         file: name relative to the project root, with forward slashes.
-        known_ranges: positions, where the tree came with them; else it is printed for them.
+        known_ranges: positions, if the tree came from the cache; otherwise they are found by printing it.
     """
 
     file: str
@@ -65,7 +65,7 @@ class Source:
 
     @cached_property
     def _shifts(self) -> Mapping[int, int]:
-        """What the columns of a line lack where form feeds were left out before its statement."""
+        """Columns missing from each line because form feeds before its statement were left out."""
         if "\f" not in self.text:
             return {}
         plain = io.StringIO(without_form_feeds(self.text), newline="").readlines()
@@ -74,7 +74,7 @@ class Source:
         return {line: len(printed) - len(other) for line, (printed, other) in pairs if len(printed) != len(other)}
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where an expression stands: without superfluous parentheses, with those that it cannot lack as argument."""
+        """The span of an expression, without redundant parentheses but with those it needs as an argument."""
         first, last = node, node
         if isinstance(node, cst.Tuple | cst.GeneratorExp | cst.Yield) and node.lpar:
             first, last = node.lpar[0], node.rpar[-1]
@@ -106,7 +106,7 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
 
     Args:
         file: its name relative to the project root, for messages.
-        parsed: where its tree may be found, and is kept.
+        parsed: the cache of trees.
 
     Raises:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
@@ -121,7 +121,7 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
 
 
 def without_form_feeds(text: str) -> str:
-    """A text without the form feeds that stand before statements, where Python begins to count the indentation anew."""
+    """The text without form feeds before statements, after which Python restarts counting the indentation."""
     return FORM_FEEDS.sub(lambda match: match[0].rpartition("\f")[2], text) if "\f" in text else text
 
 
@@ -135,7 +135,7 @@ def _read(path: Path, file: str) -> bytes:
         )
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # reading from a pipe could last for ever
+        if not stat.S_ISREG(status.st_mode):  # reading from a pipe could block forever
             raise InputError(f"{file} is a device or a pipe, not a file", "Save the script in a file.")
         if status.st_size > LARGEST:
             raise InputError(

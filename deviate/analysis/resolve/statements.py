@@ -1,4 +1,4 @@
-"""What each statement of a file says, in a form that stays the same when lines move: how a place is found again."""
+"""Texts of the statements of a file that stay the same when lines move, so that a place is found again."""
 
 import ast
 import copy
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 LONGEST = 110
-"""Characters of a statement that are kept; a longer one is told by its beginning and a hash of the whole."""
+"""Maximum length of a statement text; a longer one is cut and followed by a hash of the whole."""
 
 BELOW = re.compile(r"(.*) \+(\d+)")
 INNER = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
@@ -24,9 +24,9 @@ class Statements:
     """The statements of one file.
 
     Attributes:
-        texts: first line of each statement to what it says: the functions and classes around it, a colon, its code
-            (of a compound statement the header), and a number from the second of its kind. No two are equal.
-        lines: text of the file, where it is no Python that this interpreter reads: then each line is a statement.
+        texts: first line of each statement to its text: the functions and classes around it, a colon, its code (the
+            header of a compound statement), and a number from the second equal one on. No two are equal. lines: of the
+            file if this interpreter cannot parse it: then each line is a statement.
     """
 
     texts: dict[int, str]
@@ -47,7 +47,7 @@ class Statements:
         return self._starts[place - 1] if place else line
 
     def text_at(self, line: int) -> str | None:
-        """What the statement at a line says, and how far below its first line that is; None where there is none."""
+        """The text of the statement at a line, and the line's offset from its first line; None if there is none."""
         start = self.start(line)
         text = self.texts.get(start)
         return f"{text} +{line - start}" if text is not None and line > start else text
@@ -84,7 +84,7 @@ def read_statements(path: Path) -> Statements:
         return Statements({})
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\d": the script's own affair
+            warnings.simplefilter("ignore")  # "\d": a problem of the script
             tree = ast.parse(content)
         statements = [
             (line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _describe(tree, "")
@@ -111,7 +111,7 @@ def _describe(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.st
 
 
 def _header(node: ast.stmt) -> str:
-    """The code of a statement without what stands inside it, on one line."""
+    """The code of a statement without its body, on one line."""
     bare = copy.copy(node)
     for name in INNER:
         if hasattr(bare, name):
@@ -137,7 +137,7 @@ def _number_equals(described: list[tuple[int, str]]) -> dict[int, str]:
 
 
 def _own_expressions(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement without those of the statements inside it."""
+    """The expressions of a statement without those of nested statements."""
     waiting: list[ast.AST] = [node]
     while waiting:
         for part in ast.iter_child_nodes(waiting.pop()):
@@ -148,7 +148,7 @@ def _own_expressions(node: ast.stmt) -> Iterator[ast.expr]:
 
 
 def normalise(expression: str) -> str:
-    """An expression in a form that does not depend on blanks, quotes or superfluous parentheses."""
+    """An expression normalised over blanks, quotes and redundant parentheses."""
     try:
         return ast.dump(ast.parse(f"({expression}\n)", mode="eval"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

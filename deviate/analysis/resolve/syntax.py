@@ -14,10 +14,10 @@ NEWEST = "3.14"
 """The newest Python whose syntax libcst reads, whatever Python deviate runs on."""
 
 DEEPEST = 200
-"""Levels of brackets that are still handed to the native parser, whose stack is finite; Python has the same limit."""
+"""Maximum nesting of brackets for the native parser, whose stack is finite; Python has the same limit."""
 
 MOST_TERMS = 5000
-"""Terms of one chain of `and` and `or` that are: a flat list to Python, nested to libcst."""
+"""Maximum number of terms in a chain of `and` and `or`: a flat list to Python, nested to libcst."""
 
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 CODE = re.compile(
@@ -27,13 +27,13 @@ CODE = re.compile(
     r"|[()\[\]{}]",
     re.DOTALL,
 )
-"""Comments and strings, to be passed over, and brackets."""
+"""Comments and strings, which are skipped, and brackets."""
 
 PLACE = re.compile(r"error at (\d+):(\d+)")
-"""In a message of libcst: where the token after the one that it could not read begins."""
+"""In a message of libcst: the position of the token after the one it could not read."""
 
 TOP_LEVEL = re.compile(r"[^\s#)\]}]")
-"""The first character of a line that begins a statement of the top level."""
+"""The first character of a line that begins a top-level statement."""
 
 HINTS = (
     (
@@ -54,14 +54,14 @@ HINTS = (
     (re.compile(r"<{7}|={7}|>{7}"), "Resolve the merge conflict."),
     (re.compile(r".*(tabs|dedent|unindent|unexpected indent)"), "Indent the lines alike, with spaces."),
 )
-"""What an older or another language looks like, in Python's message or in the line itself."""
+"""Signs of an older or another language, in Python's message or in the line itself."""
 
 
 def parse(text: str, file: str) -> cst.Module:
     """Parse the text of a file.
 
-    Python's own parser reads it first: it is fast, gives the better messages, and refuses what would overflow the
-    stack of libcst's. Newer syntax than its own is libcst's affair.
+    Python's own parser comes first: it is fast, has better messages, and refuses input that would overflow the stack of
+    libcst's. Newer syntax is left to libcst.
 
     Raises:
         InputError: the text is no Python; with line, column and the versions tried.
@@ -77,10 +77,10 @@ def parse(text: str, file: str) -> cst.Module:
 
 
 def _complaint(text: str, file: str) -> SyntaxError | None:
-    """What the Python that deviate runs on has against a text."""
+    """The error of the Python that deviate runs on."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
+            warnings.simplefilter("ignore")  # "\\d": a problem of the script, which Python reports when it runs
             tree = ast.parse(text)
     except SyntaxError as error:
         return error
@@ -96,7 +96,7 @@ def _complaint(text: str, file: str) -> SyntaxError | None:
 
 
 def _refuse_depth(text: str, file: str) -> None:
-    """The native parser would overflow its stack, which nothing can catch; Python itself refuses such depth too."""
+    """Refuse nesting that would overflow the native parser's stack, which cannot be caught; Python does too."""
     if text.count("(") + text.count("[") + text.count("{") <= DEEPEST:
         return
     depth = 0
@@ -124,7 +124,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
         hint = "Write this statement in another way, or try a newer libcst."
         return InputError(f"{file}:{line}:{column}: {complaint_text}{_quote(lines, line)}", hint)
     place = _place(lines, error)
-    if place is not None and _reads_up_to(lines, complaint.lineno or 1):  # what Python refused is newer than itself
+    if place is not None and _reads_up_to(lines, complaint.lineno or 1):  # newer syntax than the Python that refused it
         (line, column), reason = place, "invalid syntax"
     else:
         line, column, reason = complaint.lineno or 1, complaint.offset or 1, complaint.msg
@@ -143,7 +143,7 @@ def _quote(lines: list[str], line: int) -> str:
 
 
 def _place(lines: list[str], error: Exception) -> tuple[int, int] | None:
-    """Line and column (from 1) of the end of the token that libcst could not read, if it tells."""
+    """Line and column (from 1) of the end of the token that libcst could not read, if in its message."""
     match = PLACE.search(str(error))
     if match is None:
         return None

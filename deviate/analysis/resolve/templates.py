@@ -1,4 +1,4 @@
-"""Templates taken apart: the fields of `%` and `str.format` templates, with the text around them."""
+"""Parses `%` and `str.format` templates into fields and text."""
 
 import re
 import string
@@ -12,11 +12,11 @@ SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(?:\d+|\{\})?[,_]?(?:\.(?P<precisio
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place in a template where a value goes.
+    """A placeholder of a template.
 
     Attributes:
         argument: position (int) or name of the argument; None for a field that only takes a width.
-        path: attributes and items taken of the argument, as spelled: `.avg`, `[0]`.
+        path: attribute and item accesses on the argument, as spelled: `.avg`, `[0]`.
     """
 
     argument: int | str
@@ -46,7 +46,7 @@ def percent_fields(template: str) -> list[str | Field]:
 
 
 def format_fields(template: str) -> list[str | Field]:
-    """Text and fields of a `str.format` template in order; a template that Python refuses has none."""
+    """Text and fields of a `str.format` template in order; empty for an invalid template."""
     parts: list[str | Field] = []
     automatic = 0
     try:
@@ -70,9 +70,9 @@ def format_fields(template: str) -> list[str | Field]:
 
 
 def decimals(spec: str) -> int | None:
-    """Digits after the point that a spec asks for (6 for a bare `f`, `e` or `g`-less default); None for no float spec.
+    """Decimals of a format spec (6 for a bare `f` or `e`); None if it is not a float spec.
 
-    A precision that is itself computed (`{:.{digits}f}`) counts as 4.
+    A computed precision (`{:.{digits}f}`) counts as 4.
     """
     match = SPEC.match(spec)
     if match is None or match["type"] not in ("", "f", "F", "e", "E", "g", "G", "%"):
@@ -83,6 +83,6 @@ def decimals(spec: str) -> int | None:
 
 
 def is_integer_spec(spec: str) -> bool:
-    """Whether a spec can only show whole numbers or characters."""
+    """Whether a spec can only format integers or characters."""
     match = SPEC.match(spec)
     return match is not None and match["type"] in ("d", "i", "u", "x", "X", "o", "b", "c", "n") and match["type"] != ""

@@ -1,4 +1,4 @@
-"""Syntax trees: children, dotted names, constants and call arguments of libcst nodes, without the visitors' cost."""
+"""Fast helpers for libcst nodes: children, dotted names, constants and call arguments."""
 
 import ast
 import dataclasses
@@ -12,29 +12,29 @@ import libcst as cst
 
 LAYOUT = ("whitespace", "comma", "lpar", "rpar", "semicolon", "leading_lines", "header", "footer", "lines_after")
 MARKS = ("dot", "equal", "colon", "first_colon", "second_colon", "lbracket", "rbracket", "lbrace", "rbrace")
-"""Fields that hold a mark that is the same in every node."""
+"""Fields for punctuation, which is the same in every node."""
 
 PASSIVE = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Semicolon)
 LEAVES = frozenset(
     {cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.SimpleString, cst.FormattedStringText}
     | {cst.Pass, cst.Break, cst.Continue, cst.Ellipsis}
 )
-"""Classes of nodes without parts."""
+"""Classes of nodes without children."""
 
 
 class _Fields(dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]]):
-    """What reads the fields of a class of nodes that can mean something, all at once."""
+    """Getters that read all meaningful fields of a node class at once."""
 
     def __missing__(self, kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
         names = (field.name for field in dataclasses.fields(kind))
         visited = [name for name in names if not name.startswith(LAYOUT) and name not in (*MARKS, "annotation")]
-        visited += ["__class__"] * (2 - len(visited))  # attrgetter gives a tuple of two or more
+        visited += ["__class__"] * (2 - len(visited))  # attrgetter returns a tuple only for two or more names
         self[kind] = attrgetter(*visited)
         return self[kind]
 
 
 class _Meaning(dict[type, bool]):
-    """Whether nodes of a class mean something; asked for each class once, for libcst's are slow to ask."""
+    """Caches whether nodes of a class are meaningful, as instance checks of libcst are slow."""
 
     def __missing__(self, kind: type) -> bool:
         self[kind] = issubclass(kind, cst.CSTNode) and not issubclass(kind, PASSIVE)
@@ -46,7 +46,7 @@ _MEANING = _Meaning()
 
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """The parts of a node that mean something: no layout, no marks, no annotations."""
+    """The meaningful children of a node: no layout, punctuation or annotations."""
     kind = type(node)
     nodes: list[cst.CSTNode] = []
     if kind in LEAVES:
@@ -71,7 +71,7 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def dotted_name(node: cst.CSTNode) -> str:
     """`a.b.c` for names and attributes, with `()` for calls and `[]` for items on the way; "" for anything else."""
-    # types are compared by themselves, here and below: asking libcst's abstract classes for instances is slow
+    # types are compared directly, here and below: instance checks against libcst's abstract classes are slow
     if type(node) is cst.Name:
         return node.value
     if type(node) is cst.Attribute:
@@ -108,7 +108,7 @@ def constant_text(node: cst.CSTNode | None) -> str | None:
 @lru_cache(maxsize=4096)
 def _value(literal: str) -> str | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
+        warnings.simplefilter("ignore")  # "\\d": a problem of the script, which Python reports when it runs
         value = ast.literal_eval(literal)
     return value if isinstance(value, str) else None
 
@@ -160,7 +160,7 @@ def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:
 
 
 def imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str | None]]:
-    """The full (or relative) name of each thing that an import gets, and the name it is bound to; None for a star."""
+    """The full or relative name of each imported object, and the name it is bound to; None for a star import."""
     if isinstance(statement, cst.Import):
         for alias in statement.names:
             name = dotted_name(alias.name)

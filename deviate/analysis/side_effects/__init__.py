@@ -1,4 +1,4 @@
-"""What a run does to the world outside its work copy, found in the source."""
+"""Side effects: what a run changes outside its work copy, found in the source."""
 
 from deviate.analysis.side_effects.find import find_side_effects
 

@@ -1,4 +1,4 @@
-"""Where what is written goes: paths and addresses that are the same in every work copy, as far as the source tells."""
+"""Destinations of writes: paths and addresses that are the same in every work copy, as far as known."""
 
 from functools import cached_property
 
@@ -7,27 +7,27 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 6
 REST = "…"
-"""Stands for what follows a constant beginning."""
+"""Stands for the unknown rest after a constant beginning."""
 HOME = "~"
 FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
 HARMLESS = ("/dev/", "/proc/", "/sys/")
-SAME = split_words("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
-"""What gives back a path as it was, in another form."""
-EXPANDING = split_words("expanduser expandvars")
+SAME = word_set("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
+"""Functions that return a path unchanged or in another form."""
+EXPANDING = word_set("expanduser expandvars")
 
 
 class Destinations:
-    """Answers for what an expression names."""
+    """Resolves expressions to paths and addresses."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
 
     def outside(self, node: cst.BaseExpression | None, function: Function) -> str | None:
-        """The fixed path or address outside of any work copy that an expression can stand for; None where it has none.
+        """The fixed path or address outside of any work copy that an expression can be; None if it has none.
 
         What follows a constant beginning is `…`; the home folder is `~`.
         """
@@ -37,7 +37,7 @@ class Destinations:
         return None
 
     def constant(self, node: cst.BaseExpression | None, function: Function) -> str | None:
-        """The text or number that an expression always stands for."""
+        """The string or number that an expression always is."""
         if node is None:
             return None
         values = [value for value, _ in self.survey.values(node, function)]
@@ -50,11 +50,11 @@ class Destinations:
         paths = []
         for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
             paths += self._spell_paths(value, where, depth - 1)
-        return [path for path in paths if path]  # an empty one stands for what will be put there
+        return [path for path in paths if path]  # an empty constant will be assigned later
 
     def _spell_paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         text = constant_text(node)
-        if text is not None:  # the system itself knows no `~`
+        if text is not None:  # the system does not expand `~`
             return [] if text.startswith(HOME) else [text]
         match node:
             case cst.FormattedString(parts=[cst.FormattedStringText() as first, *rest]):
@@ -102,7 +102,7 @@ class Destinations:
         return []
 
     def _expand_home(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
-        """What an expression stands for where `~` is the home folder."""
+        """The value of an expression in which `~` is expanded to the home folder."""
         paths = self._paths(node, function, depth)
         for value, _ in self.survey.values(node, function):
             parts = [value, *(positional(value) if isinstance(value, cst.Call) else ())]
@@ -111,7 +111,7 @@ class Destinations:
         return paths
 
     def _defaults(self, node: cst.BaseExpression, function: Function) -> list[tuple[cst.BaseExpression, Function]]:
-        """What an option of the command line is when the command does not give it."""
+        """The default of a command-line option."""
         options = [value for value, _ in self.survey.values(node, function) if isinstance(value, cst.Attribute)]
         return [self._options[option.attr.value] for option in options if option.attr.value in self._options]
 

@@ -5,7 +5,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 WRITERS = {
     "torch.save": (1, "f"),
@@ -16,8 +16,8 @@ WRITERS = {
     "matplotlib.pyplot.savefig": (0, "fname"),
     "joblib.dump": (1, "filename"),
 }
-WRITING_METHODS = split_words("save save_weights to_csv to_json savefig save_pretrained to_pickle")
-READERS = split_words(
+WRITING_METHODS = word_set("save save_weights to_csv to_json savefig save_pretrained to_pickle")
+READERS = word_set(
     "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
     "loadtxt"
 )

@@ -1,25 +1,25 @@
-"""The side effects in what a script reaches."""
+"""Finds the side effects in the code that a script reaches."""
 
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.metrics.collect import IGNORE
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 LONGEST_CONDITION = 48
-RANKS = split_words("rank main master process primary")
-"""Words of conditions that hold in one process of each run."""
+RANKS = word_set("rank main master process primary")
+"""Words of conditions that hold in only one process of each run."""
 
 
 def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     """All of them in source order, each kind once in a line; a path only once for all that is written below it.
 
-    What stands behind `# deviate: ignore`, or in code that is never reached, is left out.
+    Lines with `# deviate: ignore` and unreachable code are left out.
     """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
@@ -50,7 +50,7 @@ def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
 
 
 def _condition(node: cst.CSTNode, survey: Survey) -> str:
-    """On what it depends, where that stands in the same function."""
+    """The condition under which a node runs, if it is in the same function."""
     below = node
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.FunctionDef | cst.Module):
@@ -59,7 +59,7 @@ def _condition(node: cst.CSTNode, survey: Survey) -> str:
             if parent in survey.nodes.function_of(node).module.guards:
                 break
             test = survey.nodes.code(parent.test)
-            if RANKS.isdisjoint(words(test)) and len(test) <= LONGEST_CONDITION:
+            if RANKS.isdisjoint(split_identifier(test)) and len(test) <= LONGEST_CONDITION:
                 return f", {'if' if below is parent.body else 'unless'} {test}"
             break
         below = parent

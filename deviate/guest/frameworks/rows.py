@@ -39,15 +39,15 @@ class Batches:
         self.size = 0
         self.held = 0
         self.places: list[int] | None = None
-        self.settled: list[tuple[Any, Any, Array | None]] = []
+        self.copied: list[tuple[Any, Any, Array | None]] = []
 
     def __bool__(self) -> bool:
-        return bool(self.waiting or self.settled or self.why_not)
+        return bool(self.waiting or self.copied or self.why_not)
 
     def add(self, outputs: Any, truth: Any, inputs: Any) -> None:
         """A further batch: arrays or tensors of whatever library; several inputs may be in a list."""
         if self.size > MOST_WAITING:
-            self._settle()
+            self._copy_waiting()
         if not self.why_not:
             self.waiting.append((outputs, truth, inputs))
             self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
@@ -64,16 +64,16 @@ class Batches:
 
         There is nothing where `why_not` tells why.
         """
-        self._settle()
+        self._copy_waiting()
         try:
-            if self.settled:
-                outputs, truth, keys = zip(*self.settled)
+            if self.copied:
+                outputs, truth, keys = zip(*self.copied)
                 return _join(outputs), _join(truth), _joined_keys(keys)
         except Exception as error:
             self.why_not = UNFIT % error
         return None, None, None
 
-    def _settle(self) -> None:
+    def _copy_waiting(self) -> None:
         """Bring what waits to the host. A part would pass for the whole, so whatever goes wrong ends the pass."""
         waiting, self.waiting, self.size = self.waiting, [], 0
         try:
@@ -81,7 +81,7 @@ class Batches:
         except Exception as error:  # sequences, say, that are as long as the longest of their batch
             self.why_not = self.why_not or UNFIT % error
         if self.why_not:
-            self.settled = []
+            self.copied = []
 
     def _keep(self, batches: list[Any]) -> None:
         if not all(getattr(outputs, "ndim", 0) for outputs, _, _ in batches):
@@ -92,8 +92,8 @@ class Batches:
             return
         outputs, truth, inputs = zip(*filled)
         keys = [self._keys(batch_inputs, len(batch_outputs)) for batch_outputs, batch_inputs in zip(outputs, inputs)]
-        self.settled.append((_join(outputs), _join(truth), _joined_keys(keys)))
-        self.held += self.settled[-1][0].nbytes
+        self.copied.append((_join(outputs), _join(truth), _joined_keys(keys)))
+        self.held += self.copied[-1][0].nbytes
         if self.held > self.capture.left:
             self.why_not = FULL
 

@@ -10,7 +10,7 @@ from typing import get_args
 
 from deviate.errors import InputError
 from deviate.model import Series, Status
-from deviate.model.metric_vocabulary import direction_of, words
+from deviate.model.metric_vocabulary import direction_of, split_identifier
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.importers.roles import (
     Roles,
@@ -228,7 +228,9 @@ def _tasks(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         by_measure.setdefault(name.rpartition(": ")[2], []).append(name)
     best = max(
-        by_measure, key=lambda measure: (len(by_measure[measure]), direction_of(words(measure)) is not None), default=""
+        by_measure,
+        key=lambda measure: (len(by_measure[measure]), direction_of(split_identifier(measure)) is not None),
+        default="",
     )
     return tuple(by_measure.get(best, ()))
 

@@ -6,44 +6,42 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import direction_of, role_of, split_words, words
+from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
 
-METRIC = split_words("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
-VALUE = split_words("value values score scores result metric_value metricvalue val y")
-RUN = split_words(
+METRIC = word_set("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
+VALUE = word_set("value values score scores result metric_value metricvalue val y")
+RUN = word_set(
     "run run_id runid run_number run_name runname seed seeds random_seed rng_seed seed_id replicate replicates "
     "replication rep repeat repetition trial trial_id fold cv_fold random_state instance_seed run_index run_idx "
     "seed_idx runs"
 )
-STEP = split_words(
+STEP = word_set(
     "global_step step steps trainer_step iteration iterations iter iters timestep timesteps total_timesteps "
     "total_steps env_steps env_step training_iteration num_steps update updates frame frames round epoch epochs "
     "episode episodes num_epochs batch environment_steps gradient_steps train_step t x_step communication_round "
     "comm_round itr it kimg tick nimg"
 )
-EXPERIMENT = split_words(
+EXPERIMENT = word_set(
     "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "
     "algorithm_name algo_name agent approach system classifier learner policy technique group condition setting config "
     "configuration architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver"
 )
-TASK = split_words(
+TASK = word_set(
     "task task_name dataset datasets dataset_name data_set env environment env_id env_name environment_name game "
     "benchmark problem domain instance dataset_id task_id test_set corpus language"
 )
-STATUS = split_words("status state outcome")
-SPLIT = split_words("split phase subset partition stage data_partition train_or_val train_test set_name")
+STATUS = word_set("status state outcome")
+SPLIT = word_set("split phase subset partition stage data_partition train_or_val train_test set_name")
 """What of a row's metrics it tells: `val` and `loss` are val_loss."""
-WALL = split_words(
-    "wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime"
-)
-AMBIGUOUS = split_words("name id label")
+WALL = word_set("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
+AMBIGUOUS = word_set("name id label")
 """A metric where one column of numbers stands beside it, else an experiment."""
 MEANS, SPREADS = (
-    split_words("mean avg average m"),
-    split_words("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
+    word_set("mean avg average m"),
+    word_set("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
 )
-COUNTS = split_words("n count num n_runs runs n_seeds nruns")
+COUNTS = word_set("n count num n_runs runs n_seeds nruns")
 INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)^(.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+$")
 SUMMARY_HINT = (
@@ -150,7 +148,7 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
     free = [
         name
         for name in free
-        if direction_of(words(name)) is None and 1 < len(set(columns[name])) <= max(2, n_rows // 2)
+        if direction_of(split_identifier(name)) is None and 1 < len(set(columns[name])) <= max(2, n_rows // 2)
     ]
     free.sort(key=lambda name: (is_numeric(columns[name]), len(set(columns[name]))))
     for n in (1, 2):
@@ -218,9 +216,9 @@ def _can_name(column: Sequence[str], *, has_numbers: bool) -> bool:
     return not has_numbers or (is_integral(column) and len(set(column)) < len(column))
 
 
-def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], words: frozenset[str]) -> list[str]:
+def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], name_words: frozenset[str]) -> list[str]:
     """Columns that name runs: seeds first, and what differs before what is the same in all rows."""
-    names = [name for name in columns if by_word[name] in words or by_word[name].endswith("_seed")]
+    names = [name for name in columns if by_word[name] in name_words or by_word[name].endswith("_seed")]
     return sorted(names, key=lambda name: (len(set(columns[name])) == 1, "seed" not in by_word[name]))
 
 
@@ -247,7 +245,9 @@ def _is_index(name: str, column: Sequence[str]) -> bool:
 
 
 def _is_setting(name: str, column: Sequence[str]) -> bool:
-    return len(column) > 2 and len(set(column)) == 1 and role_of(words(name)) != "quality" and bool(column[0])
+    return (
+        len(column) > 2 and len(set(column)) == 1 and role_of(split_identifier(name)) != "quality" and bool(column[0])
+    )
 
 
 def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str, *, is_over_runs: bool) -> None:

@@ -166,9 +166,9 @@ class LocalExecutor:
             if self._ready and experiment in self._has_heard:  # the slot is filled before the books are done
                 self._start()
         finally:
-            self._settle(attempt, ended)
+            self._record_end(attempt, ended)
 
-    def _settle(self, attempt: Attempt, ended: Ended) -> None:
+    def _record_end(self, attempt: Attempt, ended: Ended) -> None:
         """Close the books of a run that has ended. Its end is told in any case, for it is waited for."""
         experiment = attempt.order.experiment
         try:

@@ -35,14 +35,14 @@ class TableFile:
 
 
 def data_section(findings: Findings) -> Section:
-    """What lies beside the page, in words, and why there is no file of curves."""
+    """The data files beside the page with a description of each, and why there is no file of curves."""
     why = _no_curves(n_values(findings))
-    facts = Facts(tuple(Fact(name, cell(words)) for name, words in files_beside(findings).items()))
+    facts = Facts(tuple(Fact(name, cell(description)) for name, description in files_beside(findings).items()))
     return Section("data", "Data", (facts, *([Absent(why)] if why else [])))
 
 
 def files_beside(findings: Findings) -> dict[str, str]:
-    """Names of the files, and what their rows are."""
+    """File names and a description of their rows."""
     n_curves = n_values(findings)
     files = {
         "scores.csv": "a row per run and metric",

@@ -87,9 +87,9 @@ def _bars(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
     else:
         yield "There are no intervals: no metric has two runs that differ."
     recorded = [description.metric for description in descriptions if description.metric.metric.sink != "scores"]
-    words = dict.fromkeys(f"{clean(metric.name)}: {aggregate_words(metric.aggregate)}" for metric in recorded)
-    if words:
-        yield f"A run counts with one number per metric ({escape('; '.join(words))})."
+    aggregates = dict.fromkeys(f"{clean(metric.name)}: {aggregate_words(metric.aggregate)}" for metric in recorded)
+    if aggregates:
+        yield f"A run counts with one number per metric ({escape('; '.join(aggregates))})."
     if len(recorded) < len(descriptions):
         yield "Some scores were read from files: how each was made from its run is not known here."
 
@@ -162,10 +162,10 @@ def _method(findings: Findings, descriptions: list[Description]) -> Iterator[str
     )
     if passed:
         yield f"Error bars pass 0 or 100 %, show quartiles or every run instead: {escape(', '.join(passed))}."
-    tails = dict.fromkeys(
+    tail_warnings = dict.fromkeys(
         f"{clean(description.metric.name)}: {description.tails}" for description in descriptions if description.tails
     )
-    yield from (f"Scores may not be normal. {escape(tail)}." for tail in tails)
+    yield from (f"Scores may not be normal. {escape(warning)}." for warning in tail_warnings)
     yield f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
 
 

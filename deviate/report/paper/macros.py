@@ -73,7 +73,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
         macros += [macro.behind(prefix) for macro in _description(description)]
         macros += [macro.behind(prefix) for macro in _comparison(comparison)] if index and findings.pairs else []
     commands = [macro.name.removeprefix("deviate") for macro in macros]
-    return (*macros, *stability_macros(findings, whose, commands))
+    return (*macros, *stability_macros(findings, experiment_prefixes, commands))
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:
@@ -93,9 +93,9 @@ def _general(findings: Findings, report: Report) -> Iterator[Macro]:
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
     of_candidates = {verdict.paste: (verdict.candidate,) for verdict in report.verdicts}
     sentences = [text for text in report.paste if text not in of_candidates]
-    whose = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
+    prefix = ("tasks",) if findings.pairs else (_name(findings), "noise" if is_study(findings) else "alone")
     counts = [()] if len(sentences) == 1 else [(str(index),) for index in range(1, len(sentences) + 1)]
-    names = of_candidates | {text: (*whose, *count) for text, count in zip(sentences, counts, strict=True)}
+    names = of_candidates | {text: (*prefix, *count) for text, count in zip(sentences, counts, strict=True)}
     chosen = prefixes([names[text] for text in report.paste], ("Sentence",), ("Version", "Confidence"))
     for name, text in zip(chosen, report.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))

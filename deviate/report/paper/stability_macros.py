@@ -1,4 +1,4 @@
-r"""Figures on stability as LaTeX commands: of each evaluation set, its least steady class, and of the weights."""
+r"""Stability figures as LaTeX commands: for each evaluation set, its least stable class, and the weights."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,11 +29,13 @@ OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio"
 ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
 
 
-def stability_macros(findings: Findings, whose: Sequence[tuple[str, ...]], commands: Sequence[str]) -> Iterator[Macro]:
-    """Commands of a report, none where nothing was captured.
+def stability_macros(
+    findings: Findings, experiment_prefixes: Sequence[tuple[str, ...]], commands: Sequence[str]
+) -> Iterator[Macro]:
+    """LaTeX commands of the stability figures; none where nothing was captured.
 
     Args:
-        whose: what the commands of each experiment begin with. commands: those that are there already.
+        experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
     """
     stability = findings.stability
     groups = [((*whose[captured.experiment], captured.name), _of_set(captured)) for captured in stability.sets]

@@ -125,12 +125,10 @@ def test_pieces(test: Test, letter: str) -> Pieces:
     note: Pieces = (f" ({test.note})",) if test.note else ()
     if not letter:
         return (*p_value(test.p_value), *note)
-    degrees = [
-        Number(value, 0 if value == round(value) else 1) for value in (test.df_between, test.df) if value is not None
-    ]
-    df = [piece for degree in degrees for piece in (", ", degree)][1:]
+    df = [Number(value, 0 if value == round(value) else 1) for value in (test.df_between, test.df) if value is not None]
+    df_pieces = [piece for number in df for piece in (", ", number)][1:]
     value = Number(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
-    return (letter, *(["(", *df, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
+    return (letter, *(["(", *df_pieces, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
 
 
 def test_cell(test: Test | Unavailable, letter: str) -> Entry:

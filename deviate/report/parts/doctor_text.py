@@ -181,9 +181,9 @@ def _hung(text: str, width: int, indent: str = GAP) -> str:
     return _fill(text, width, indent, indent)
 
 
-def _fill(text: str, width: int, first: str, further_indent: str) -> str:
+def _fill(text: str, width: int, first_indent: str, subsequent_indent: str) -> str:
     lines = textwrap.wrap(
-        _clean(text), width, initial_indent=first, subsequent_indent=further_indent, break_on_hyphens=False
+        _clean(text), width, initial_indent=first_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
     )
     return "".join(f"{line}\n" for line in lines)
 

@@ -1,1 +1,1 @@
-"""How many runs a question takes, and when they are looked at."""
+"""Study design: how many runs a question needs, and when interim looks take place."""

@@ -96,7 +96,7 @@ def equivalence_power(margin: float, n: int, question: Question) -> float:
     scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
 
     def chance(sd: float) -> float:
-        # The density of the SD, written out: that of `stats.chi2` takes fifty times as long.
+        # The density of the SD, written out: `stats.chi2` takes fifty times as long.
         density = math.exp(scale + (df - 1) * math.log(sd) - df * sd * sd / 2)
         return density * (1 - 2 * float(special.ndtr(-(margin / unit - critical * sd))))
 
@@ -170,7 +170,7 @@ def _check(question: Question) -> None:
 
 
 def _alpha(question: Question) -> float:
-    """Two-sided level of one comparison: candidates share it, as Bonferroni has it."""
+    """Two-sided level of one comparison: alpha divided by the number of candidates, as in Bonferroni's method."""
     return (1 - question.confidence) / question.n_candidates
 
 

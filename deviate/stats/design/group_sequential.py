@@ -37,7 +37,7 @@ class SpendingPlan:
     Attributes:
         numbers: runs of each side at every look, rising; the last one is the planned number of runs.
         confidence: its complement is the error that all looks may make together, two-sided.
-        fixed: runs of the other side where that was carried out before and does not grow; None where both grow.
+        fixed: runs of the other side if it is complete and does not grow; None if both grow.
     """
 
     numbers: tuple[int, ...]
@@ -47,13 +47,13 @@ class SpendingPlan:
 
     @property
     def fractions(self) -> tuple[float, ...]:
-        """Information at each look as a share of that at the last: 1 / (1 / n_A + 1 / n_B), for equal spread."""
+        """Information fraction at each look: 1 / (1 / n_A + 1 / n_B), for equal spread, over that of the last look."""
         information = [1 / (1 / n + 1 / (self.fixed or n)) for n in self.numbers]
         return tuple(value / information[-1] for value in information)
 
 
 def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> SpendingPlan:
-    """`5,10,20`, or `4` for equal steps up to `n_runs`; `pocock:` before it spends alpha evenly.
+    """Parse `5,10,20`, or `4` for equal steps up to `n_runs`; the prefix `pocock:` spends alpha evenly.
 
     Raises:
         InputError: it is neither, or a look comes too early to be judged.
@@ -170,9 +170,9 @@ def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: floa
 
 
 class _Path:
-    """The distribution of the score z sqrt(t) where no bound has been passed so far, as masses at nodes.
+    """The distribution of the score z sqrt(t) on paths that have not crossed a bound yet, as masses at nodes.
 
-    Gauss-Legendre nodes are dense against the next increment, so that sums over them are integrals to about 1e-9.
+    Gauss-Legendre nodes are dense relative to the next increment, so that sums over them are integrals to about 1e-9.
     Source: Armitage, McPherson & Rowe (1969).
     """
 
@@ -191,7 +191,7 @@ class _Path:
         return float(self._masses @ tails)
 
     def find_bound(self, fraction: float, error: float) -> float:
-        """The bound beyond which this much mass is."""
+        """The bound beyond which this mass is."""
         if self.beyond(fraction, _FARTHEST) >= error:
             return _FARTHEST
         if self.beyond(fraction, 0.0) <= error:
@@ -199,7 +199,7 @@ class _Path:
         return float(optimize.brentq(lambda z: self.beyond(fraction, z) - error, 0.0, _FARTHEST, xtol=1e-12))
 
     def go_on(self, fraction: float, bound: float, following: float) -> None:
-        """Keep what is within the bound, at nodes that suit the step to the following look."""
+        """Truncate at the bound, with nodes suited to the step to the following look."""
         step = math.sqrt(fraction - self._fraction)
         limit = min(bound, _WIDEST) * math.sqrt(fraction)
         n_nodes = max(64, math.ceil(8 * limit / math.sqrt(following - fraction)))

@@ -27,9 +27,9 @@ from deviate.stats.registry import statistic
 POWER = 0.8
 NO_LEVEL = Unavailable("so few runs have no p below this level")
 LOSS = ((1.0, 1.40), (1.6, 1.27), (3.2, 1.09), (6.4, 1.04), (12.8, 1.03), (25.0, 1.015), (100.0, 1.01), (1000.0, 1.0))
-"""How much larger an effect has to be because both tests have to see it, by how many of the smallest possible p of the
-permutation test make up alpha: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores, 2,000 trials
-each; interpolated in the logarithm."""
+"""Factor by which an effect has to be larger because both tests have to detect it, by the ratio of alpha to the
+smallest possible p of the permutation test: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores,
+2,000 trials each; interpolated in the logarithm."""
 MOST_RUNS = 1_000_000
 
 
@@ -142,7 +142,7 @@ def _noncentrality(df: int, confidence: float, power: float) -> float:
     high = critical + 1
     while shortfall(high) > 0:
         high *= 1.5
-    from scipy import optimize  # which the running means of `show` and of the display do without
+    from scipy import optimize  # not needed by the running means of `show` and of the progress display
 
     return float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
 

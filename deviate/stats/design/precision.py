@@ -23,13 +23,13 @@ from deviate.stats.registry import statistic
 
 FEWEST = 3
 MIN_RUNS = 5
-"""Default for the number of runs from which on the target may count as reached."""
+"""Default of the number of runs from which the target can count as reached."""
 _TARGET = re.compile(r"\s*(\S.*?)\s*(?:±|\+/-|\+-)\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How narrow the interval of a mean is to become.
+    """The target width of the interval of a mean.
 
     Attributes:
         half_width: in units of the metric, or, with `is_percent`, in percent of the mean.
@@ -41,12 +41,12 @@ class Target:
 
     @property
     def text(self) -> str:
-        """`test_acc ±0.5`, for the record and for the reader; `parse_target` reads it back."""
+        """The target as text, `test_acc ±0.5`, for records and messages; `parse_target` reads it back."""
         return f"{self.metric} ±{self.half_width:.12g}{'%' if self.is_percent else ''}"
 
 
 def parse_target(text: str) -> Target:
-    """`METRIC ±WIDTH` or `METRIC ±WIDTH%`, with `+-` or `+/-` for those without the sign.
+    """Parse `METRIC ±WIDTH` or `METRIC ±WIDTH%`; `+-` and `+/-` stand for the sign.
 
     Raises:
         InputError: it is neither, or the width is not a positive number.
@@ -77,7 +77,7 @@ def half_width(scores: Values, confidence: float = 0.95) -> Estimate:
 def is_precise_enough(scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS) -> bool:
     """Whether the runs so far are enough; never below `min_runs`, nor below 3.
 
-    Scores that are all equal are enough: there is no interval, which `half_width` says, and more runs promise none.
+    Equal scores are enough: they have no interval, as `half_width` says, and more runs are unlikely to change that.
     """
     if len(scores) < max(min_runs, FEWEST) or refusal(FEWEST, scores):
         return False
@@ -108,7 +108,7 @@ def forecast(
 
 
 def precision_note(scores: Sequence[float], target: Target, confidence: float) -> str:
-    """What the description of the metric says: the rule, how far it came, and the under-coverage."""
+    """The note on the metric's description: the rule, the width reached, and the under-coverage."""
     width = half_width(scores, confidence)
     if isinstance(width, Unavailable):
         got = f"no interval: {width.reason}"
@@ -123,7 +123,7 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
 
 
 def target_of(experiment: Experiment) -> Target | None:
-    """The target on record; None where there is none, or none that this version can read."""
+    """The recorded target; None if there is none, or this version cannot parse it."""
     try:
         return parse_target(experiment.precision) if experiment.precision else None
     except InputError:

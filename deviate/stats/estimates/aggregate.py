@@ -1,4 +1,4 @@
-"""The aggregate of a metric: the measurements of one run become its score, or a reason why there is none."""
+"""Aggregates of a metric: from the measurements of one run to its score, or a reason why there is none."""
 
 import math
 import re
@@ -21,8 +21,8 @@ _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
 def aggregate_series(series: Series, aggregate: str, direction: Direction | None = None) -> Estimate:
     """Score of one run.
 
-    `last`, `best`, `min` and `max` look at every recorded value; `mean` and `median` at those of the main loop, or at
-    the others where the loop gave none. A value that is not finite is never left out: it leaves the run without score.
+    `last`, `best`, `min` and `max` use all recorded values; `mean` and `median` those of the main loop, or the others
+    if it has none. A value that is not finite is never left out: the run then has no score.
 
     Raises:
         InputError: the aggregate is not one of `NAMES`.

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.floating]
 HALF_LEFT = 0.5
-"""Correlation below which distances between steps say nothing more about how steps go together."""
+"""Correlation below which distances between steps are ignored."""
 RATIO_ERRORS = 2.0
-"""How many standard errors the ratio of spreads may be off: the widest band within that stands."""
+"""Uncertainty of the ratio of spreads in standard errors: the widest band within it is used."""
 LARGEST_RATIO = 1e3
 N_NUMBERS = 1_200_000
-"""How many random numbers a band may take: a few hundredths of a second."""
+"""Maximum number of random numbers for a band: a few hundredths of a second."""
 FEWEST_CURVES = 199
 
 
@@ -54,7 +54,7 @@ def simultaneous_quantile(
 
 
 class _Simulated:
-    """Curves without a difference between sides: their means and squared standard errors, for any ratio of spreads."""
+    """Simulated curves without a difference between sides: means and squared standard errors, for any spread ratio."""
 
     def __init__(
         self, n_b: int, n_a: int, n_steps: int, correlation: float, n_curves: int, rng: np.random.Generator
@@ -82,9 +82,9 @@ def _mean_and_se2(noise: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _memory(baseline: Floats, candidate: Floats) -> float:
-    """What is left of a distance from the mean after one step: the k-th root of the correlation k steps apart.
+    """The autocorrelation after one step: the k-th root of the correlation k steps apart.
 
-    The smallest over distances at which half of it is left: smooth curves lose next to nothing over one step.
+    The smallest over distances with a correlation of at least a half: over one step smooth curves lose almost nothing.
     """
     units = [_unit_distances(side) for side in (baseline, candidate)]
     smallest, lag = 0.9999, 1
@@ -99,7 +99,7 @@ def _memory(baseline: Floats, candidate: Floats) -> float:
 
 
 def _unit_distances(side: Floats) -> Floats:
-    """Distances from the mean of each step, of length 1 over the runs; 0 where there is no spread."""
+    """Deviations from the mean at each step, scaled to length 1 over the runs; 0 where there is no spread."""
     distances = side - side.mean(axis=0)
     norms = np.sqrt((distances**2).sum(axis=0))
     unit: Floats = np.divide(distances, norms, out=np.zeros_like(distances), where=norms > 0)
@@ -107,7 +107,7 @@ def _unit_distances(side: Floats) -> Floats:
 
 
 def _correlation(units: Sequence[Floats], lag: int) -> float:
-    """Correlation over runs of steps that far apart, sides weighted by degrees of freedom, mean over the steps."""
+    """Correlation over runs at this lag, sides weighted by degrees of freedom, mean over the steps."""
     total = weight = 0.0
     for unit in units:
         one, other = unit[:, lag:], unit[:, :-lag]

@@ -19,10 +19,10 @@ from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refus
 from deviate.stats.registry import statistic
 
 BCA_RUNS = 10
-"""Runs from which on resamples of them say something about spread."""
+"""Minimum number of runs for resamples to say something about spread."""
 MEDIAN_RUNS = 5
 MOST_RUNS = 1000
-"""Beyond, the matrix of resamples is too large, and the intervals that it would check are exact enough."""
+"""Maximum number of runs: beyond, the matrix of resamples is too large, and the other intervals are exact enough."""
 N_KEPT, N_SAMPLES_KEPT = 6, 128
 """Matrices of draws, and samples whose resampled moments are kept: some 50 and 20 MB for 100 runs."""
 NO_SPREAD = 1e-20
@@ -38,8 +38,8 @@ class Draws:
     """Resamples of n runs whose scores are in ascending order.
 
     Attributes:
-        counts: resamples x runs, how often each run was drawn.
-        order: resamples x 4, which run holds the lowest, the two middle, and the highest score of each resample.
+        counts: (resamples, runs), how often each run was drawn. order: (resamples, 4), the runs with the lowest, the
+            two middle and the highest score of each resample.
     """
 
     counts: NDArray[np.float64]
@@ -47,10 +47,10 @@ class Draws:
 
 
 class Resamples:
-    """Runs drawn with replacement, the same ones whatever is asked about them and in whichever order.
+    """Runs drawn with replacement; the same draws for every statistic, in any order of calls.
 
-    The draws depend on the state of `rng`, the number of runs and the side alone: all metrics of a comparison share
-    them, and what one metric shows does not depend on which others there are.
+    The draws depend only on the state of `rng`, the number of runs and the side: all metrics of a comparison share
+    them, and results of one metric do not depend on the others.
     """
 
     def __init__(self, rng: np.random.Generator, n_resamples: int = N_RESAMPLES) -> None:
@@ -84,7 +84,7 @@ class Resamples:
 
 
 Source = np.random.Generator | Resamples
-"""Where resamples come from: a generator, or resamples that several questions share."""
+"""Where resamples come from: a generator, or shared resamples."""
 
 
 def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
@@ -172,7 +172,7 @@ def sd_ratio_bootstrap(
     Source: Efron (1987); acceleration from the jackknife over the runs of both.
     """
     b, a, _ = _both(baseline, candidate, rng)
-    # Both may be without spread at once, then 0 / 0 is no number; a zero alone gives an infinite logarithm.
+    # If both lack spread, 0 / 0 is NaN; a single zero gives an infinite logarithm.
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratios = np.log(a.sds) - np.log(b.sds)
         influences = [influence(np.log(a.sds_without())), influence(-np.log(b.sds_without()))]
@@ -231,9 +231,9 @@ def paired_sd_ratio_bootstrap(
 
 @dataclass(frozen=True, slots=True)
 class _Resampled:
-    """A sample in units of its largest deviation from the mean, and the moments of its resamples in these units.
+    """A sample in units of its largest deviation from the mean, with the moments of its resamples in these units.
 
-    Centred and scaled first, for squares of scores around 1e9, or beyond 1e150, would leave nothing of their spread.
+    Centred and scaled first, as squares of scores around 1e9, or beyond 1e150, would lose their spread.
     """
 
     centre: float
@@ -260,13 +260,13 @@ class _Resampled:
 def _resample(ordered: Column, draws: Draws) -> _Resampled:
     n, centre = len(ordered), moments(ordered.tolist()).mean
     deviations = ordered - centre
-    deviations -= math.fsum(deviations) / n  # what the mean of large scores is rounded by
+    deviations -= math.fsum(deviations) / n  # rounding error of the mean of large scores
     scale = float(np.abs(deviations).max()) or 1.0
     units = deviations / scale
-    # No product of matrices: its last bits depend on the number of threads, and it crawls on a machine that is busy.
+    # No matrix product: its last bits depend on the number of threads, and it is slow on a busy machine.
     first, second = (np.einsum("ij,j->i", draws.counts, part) / n for part in (units, units**2))
     variances = np.maximum(second - first**2, 0.0) * n / (n - 1)
-    close = np.flatnonzero(variances < 1e-6)  # without the outlier that is the scale: the difference has no digits left
+    close = np.flatnonzero(variances < 1e-6)  # without the scale-setting outlier: the difference has no digits left
     variances[close] = (draws.counts[close] * (units - first[close, None]) ** 2).sum(axis=1) / (n - 1)
     constant = ordered[draws.order[:, 0]] == ordered[draws.order[:, 3]]
     return _Resampled(centre, scale, units, first, np.where(constant, 0.0, np.sqrt(variances)))
@@ -296,7 +296,7 @@ def _ratio_interval(
 
 
 def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
-    """Keep a value as the latest; the one that was not asked for longest goes."""
+    """Cache a value as the latest; the least recently used one is dropped."""
     cache[key] = value
     if len(cache) > n_most:
         del cache[next(iter(cache))]

@@ -1,4 +1,4 @@
-"""Spread per class and sub-group, where the names of metrics tell that they are one measure on several of them."""
+"""Spread per class and sub-group, for metrics whose names show that they are one measure on several classes."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ NO_WHOLE = Unavailable("no metric over all of them was reported")
 
 
 def breakdowns(described: Sequence[ExperimentFindings]) -> tuple[Breakdown, ...]:
-    """Metrics per class of every experiment; metrics that were named as tasks are no classes."""
+    """Per-class metrics of every experiment; metrics declared as tasks are no classes."""
     return tuple(breakdown for index, findings in enumerate(described) for breakdown in _of_experiment(findings, index))
 
 
@@ -53,7 +53,7 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
 
 
 def _kind(metric: SelectedMetric) -> tuple[object, ...]:
-    """What parts of one measure have in common."""
+    """The properties that all metrics of one breakdown share."""
     return metric.direction, metric.unit, metric.aggregate
 
 
@@ -71,19 +71,19 @@ def _part(description: Description, part: str, whole: Description | None) -> Bre
 
 
 def _ratio(description: Description, whole: Description | None) -> Estimate:
-    """Over the SD of the whole, from unrounded SDs. Without interval: part and whole share their examples."""
+    """SD over that of the whole, from unrounded SDs. No interval: part and whole share their examples."""
     if whole is None:
         return NO_WHOLE
     return sd_ratio(whole.values, description.values)
 
 
 def _width(part: BreakdownPart) -> tuple[bool, float]:
-    """Widest first; what has no SD comes last."""
+    """Sort key: widest first, those without SD last."""
     return (True, 0.0) if isinstance(part.sd, Unavailable) else (False, -part.sd)
 
 
 def expected_largest(parts: Sequence[BreakdownPart]) -> Estimate:
-    """SD that the widest of these would have on average if all had the same: their root mean square.
+    """Expected SD of the widest class if all had the same true SD: their root mean square.
 
     Scores of a part are taken as normal, parts as independent of each other.
     Source: mean of the largest of C independent chi variates over the root of their degrees of freedom.

@@ -10,47 +10,45 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, split_words
+from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, word_set
 
 FEWEST = 3
 LONGEST_PART = 3
-"""Words of a class: `golden_retriever` has two."""
+"""Maximum number of words in a class name: `golden_retriever` has two."""
 
-MARKERS = split_words(
+MARKERS = word_set(
     "class classes cls category categories label labels group groups subgroup slice domain digit client site region "
     "attribute language lang country speaker organ tissue"
 )
-"""What a class or sub-group stands behind."""
-PER_CLASS = split_words(
+"""Words that precede a class or sub-group."""
+PER_CLASS = word_set(
     "acc accuracy f1 fscore precision recall iou dice jaccard ap auc auroc auprc sensitivity specificity wer "
     "cer err error"
 )
-"""Measures that are taken per class or sub-group often, and seldom of several models in one script."""
+"""Measures that are often reported per class or sub-group, and seldom for several models in one script."""
 WHOLE = (
     *("overall", "all", "total", "global", "micro", "macro", "mean", "average", "avg", "weighted"),
     *("balanced", "samples", "binary"),
 )
-"""What is taken over all classes, the most telling first; never a class."""
-SPLITS = split_words(
+"""Words for the measure over all classes, most likely first; never a class."""
+SPLITS = word_set(
     "train training trn tr test testing tst ts val valid validation validate dev eval evaluation evaluate heldout "
     "holdout source target ood calib calibration query support"
 )
-BETWEEN = SPLITS | split_words("score rate")
-"""What may stand between a measure and a class."""
-STAGES = split_words(
+BETWEEN = SPLITS | word_set("score rate")
+"""Words that may stand between a measure and a class."""
+STAGES = word_set(
     "best last final first current cur running start end begin early late prev previous initial init base "
     "baseline ema swa sma raw smooth smoothed max min median std var sum diff delta before after warmup online offline "
     "teacher student ensemble knn linear probe"
 )
-UNITS = split_words(
-    "pixel token tokens sentence word char character seq sequence exact partial patch frame video image"
-)
-NUMBERED = COUNTERS | split_words(
+UNITS = word_set("pixel token tokens sentence word char character seq sequence exact partial patch frame video image")
+NUMBERED = COUNTERS | word_set(
     "layer seed run trial head k at top stage level scale gpu device worker replica threshold"
 )
-"""What is counted, but no class: `fold_3_acc`, `acc_top_5`."""
+"""Words that are followed by a number that is no class: `fold_3_acc`, `acc_top_5`."""
 MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED - {"head"}) | {*WHOLE, *MARKERS}
-"""No class even behind a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
+"""No class even after a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
 NO_PART = MEASURED | SPLITS | STAGES | UNITS
 TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W_]+")
 TAIL = re.compile(r"([a-z]+)(\d+)")
@@ -85,7 +83,7 @@ def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
     named_groups: list[ClassNames] = []
     used: set[str] = set()
     large = [group for group in groups.items() if len(group[1]) >= FEWEST]
-    # Of equal groups the one with the shortest parts: `0` of `class_0_acc`, not `0_acc`.
+    # Of equal groups, the one with the shortest class names: `0` of `class_0_acc`, not `0_acc`.
     for (before, after), members in sorted(
         large, key=lambda group: (-len(group[1]), -len("".join(group[0])), group[0])
     ):
@@ -98,7 +96,7 @@ def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
 
 
 def _splits(name: str) -> Iterator[tuple[str, str, str]]:
-    """The name cut in three at every place where a class may stand."""
+    """The splits of a name into before, class and after, at every possible place of a class."""
     tokens = list(_tokens(name))
     for first in range(len(tokens)):
         for last in range(first, min(first + LONGEST_PART, len(tokens))):
@@ -108,7 +106,7 @@ def _splits(name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _tokens(name: str) -> Iterator[_Token]:
-    """Words with their place; `class3` is two of them."""
+    """Words with their positions; `class3` is two words."""
     for match in TOKEN.finditer(name):
         word = match[0].lower()
         tail = TAIL.fullmatch(word)
@@ -139,7 +137,7 @@ def _stem(word: str) -> str:
 
 
 def _is_told(before: str, after: str, parts: Sequence[str]) -> bool:
-    """Whether what stands around the parts says that they are classes."""
+    """Whether the words around the differing parts mark them as classes."""
     words_before, words_after = _words(before), _words(after)
     if set(words_before[-1:]) & MARKERS:
         return True
@@ -158,7 +156,7 @@ def _is_told(before: str, after: str, parts: Sequence[str]) -> bool:
 
 
 def _whole(before: str, after: str, names: Sequence[str]) -> str | None:
-    """The metric over all classes: the name without the part, or with a word such as `overall` in its place."""
+    """The metric over all classes: the name without the class, or with a word such as `overall` in its place."""
     by_words = {_words(name): name for name in reversed(names)}
     stems = [_words(stem) for stem in dict.fromkeys((before, _without_marker(before)))]
     wanted = [stem + _words(after) for stem in stems]

@@ -7,7 +7,7 @@ from deviate.stats.estimates.sample import count
 
 
 def contention(runs: Iterable[Run]) -> str:
-    """`measured while up to 2 other runs shared the device`; empty where each run had it to itself."""
+    """The note `measured while up to 2 other runs shared the device`; empty if no run shared it."""
     sharing = [run for run in runs if run.n_sharing > 0]
     if not sharing:
         return ""

@@ -1,4 +1,4 @@
-"""What determinism costs, from times of runs, of steps and of kernels in both modes. Reads nothing."""
+"""Cost of determinism, from times of runs, steps and kernels in both modes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
 MOST_KERNELS = 20
 """Source: Zhuang et al. (2022), top-20 kernels by cumulative time."""
 PROFILED_RUNS = 2
-"""Fewest profiled runs of each mode, without the first, of which the factor of one kernel is stated."""
+"""Minimum number of profiled runs per mode, without the first, for the factor of a single kernel."""
 WARMS_UP = Unavailable("needs a second completed run of each mode: the first warms up")
 
 
@@ -28,13 +28,11 @@ def cost(
     confidence: float = 0.95,
     facts: Sequence[tuple[str, str]] = (),
 ) -> CostFindings:
-    """The findings of a baseline with kernels free, and of the same command with kernels held.
+    """Compare runs of a command with free kernels and with deterministic kernels.
 
     Args:
-        paces: run id to how fast its main loop went, of runs whose main loop took two steps at least.
-        profiled: further runs of both modes, free and held, that were profiled.
-        profiles: run id to what was seen.
-        no_profile: why there are none.
+        paces: run id to the pace of its main loop, for runs with at least two steps. profiled: further runs of both
+            modes, free and held, that were profiled. profiles: run id to profile. no_profile: why there are none.
     """
     runs = (select_counted(free_experiment), select_counted(held_experiment))
     walls = [[run.wall_time_s for run in side] for side in runs]
@@ -65,7 +63,7 @@ def cost(
 
 
 def _failures(side: Experiment) -> list[str]:
-    """How many runs of a mode did not complete, and the last words of the first of them."""
+    """The number of runs of a mode that did not complete, and the last line of the first one's output."""
     failed = [run for run in side.runs if run.status != "completed"]
     if not failed:
         return []
@@ -144,7 +142,7 @@ def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
 
 
 def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime | None, n_fewest: int) -> KernelCost:
-    """Times of one kernel; a factor only where several runs count, for one call that waits makes any factor of one."""
+    """Times of one kernel; a factor only with several runs, as one delayed call distorts that of a single run."""
     factor: Estimate = Unavailable("in one mode only")
     if n_fewest < PROFILED_RUNS:
         factor = Unavailable(f"needs {PROFILED_RUNS + 1} profiled runs of each mode: the first warms up")

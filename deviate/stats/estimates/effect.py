@@ -116,10 +116,10 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
 
 
 def _placements(values: Values, reference: Values) -> list[float]:
-    """The share of the reference that lies below each value, equal values counted by half.
+    """The proportion of the reference below each value, equal values counted by half.
 
-    The test of Brunner & Munzel is Welch's on these shares. Computed here, because importing the one of `statsmodels`
-    takes pandas with it, a fifth of the time that a comparison takes.
+    The test of Brunner & Munzel is Welch's on these proportions. Computed here, because importing that of `statsmodels`
+    imports pandas, a fifth of the time of a comparison.
     """
     ranks = stats.rankdata([*values, *reference])[: len(values)] - stats.rankdata(values)
     return [float(rank) / len(reference) for rank in ranks]

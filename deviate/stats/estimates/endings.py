@@ -1,4 +1,4 @@
-"""Runs from elsewhere that end before the others: the files rarely tell a crash from a run that is through."""
+"""Imported runs that end before the others: the files rarely distinguish a crash from a finished run."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ MOST_NAMED = 3
 def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Imported runs that count as completed although they end before the step at which most of them end.
 
-    Nothing is said where no last step is that of most runs, as with early stopping.
+    There is no warning if most runs have no common last step, as with early stopping.
     """
     warnings = []
     for experiment, label in zip(experiments, labels, strict=True):
@@ -37,7 +37,7 @@ def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
 
 
 def run_label(run: Run) -> str:
-    """What a run was called where it was found, else its replicate."""
+    """The label of an imported run, otherwise its replicate."""
     return run.environment.get(IMPORTED_AS) or f"replicate {run.replicate}"
 
 

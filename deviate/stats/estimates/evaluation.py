@@ -1,4 +1,4 @@
-"""Whether runs were tested on the same data, as far as the hashes of it show, and what to do where they were not."""
+"""Whether runs were tested on the same data, by its hashes, and what to do if they were not."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -13,7 +13,7 @@ VARIES = "the division of the data"
 
 
 def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
-    """What the hashes show of the data that the runs were tested on, a sentence each."""
+    """Sentences on what the hashes show about the test data of the runs."""
     same_split = [experiment for experiment in experiments if "split" not in experiment.varied]
     n = sum(len(select_completed(experiment)) for experiment in same_split)
     which = f"all {n} runs" if len(same_split) == len(experiments) else f"all {n} runs that do not vary the split"
@@ -38,7 +38,7 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
 
 
 def _are_examples(experiments: Sequence[Experiment]) -> bool:
-    """Whether any hash of each run is shown to be of examples."""
+    """Whether each run has a hash that is known to be of examples."""
     return all(
         any(event.evidence != "inputs" for event in run.evaluation)
         for each in experiments
@@ -47,7 +47,7 @@ def _are_examples(experiments: Sequence[Experiment]) -> bool:
 
 
 def _of_varied(experiment: Experiment) -> str:
-    """What was seen of the data of a variant that varies the split."""
+    """Sentences on the test data of a variant that varies the split."""
     runs = select_completed(experiment)
     name, n = experiment.variant, count(len(runs), "run")
     if len(runs) < 2:
@@ -71,7 +71,7 @@ def _hash_of(experiments: Sequence[Experiment]) -> str:
 
 
 def hash_words(hashes: Sequence[EvaluationData]) -> str:
-    """What was hashed: the data of an evaluation, or arrays by their names."""
+    """Words for what was hashed: the data of an evaluation, or named arrays."""
     arrays = list(dict.fromkeys(digest.framework for digest in hashes if digest.evidence == "names"))
     if arrays and all(digest.evidence == "names" for digest in hashes):
         return f"a hash of {'; '.join(arrays)} as training began"
@@ -86,7 +86,7 @@ def _cure(experiments: Sequence[Experiment]) -> str:
 
 
 def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
-    """How to test all runs on the same data: what drew it, as far as that is on record, and what holds it.
+    """Advice on how to test all runs on the same data: the recorded draws behind the split, and how to hold it.
 
     Args:
         varied: streams and factors that vary.
@@ -101,7 +101,7 @@ def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
 
 
 def _places(events: Sequence[DrawEvent]) -> str:
-    """`Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
+    """The sentence `Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
     if not events:
         return ""
     draws = [f"{event.call} ({event.file}:{event.line}, {event.stream})" for event in events]

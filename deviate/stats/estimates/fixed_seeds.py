@@ -1,4 +1,4 @@
-"""Seeds that no variant replaces: what is drawn from them is the same in all runs, and missing from every spread."""
+"""Seeds that no variant replaces: their draws are the same in all runs, and missing from every spread."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,11 +7,11 @@ from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import first_of
 
 MOST_NAMED = 5
-"""Seeds that the warning names; it counts the rest."""
+"""Number of seeds that the warning names; it counts the rest."""
 
 
 def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """One sentence for all experiments that have the same of these seeds; nothing where their values differ."""
+    """One sentence for all experiments with the same fixed seeds; none for seeds whose values differ."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for experiment, label in zip(experiments, labels, strict=True):
         seeds = tuple(fixed_seeds(experiment))
@@ -26,7 +26,7 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
 
 
 def fixed_seeds(experiment: Experiment) -> Iterator[str]:
-    """Call, value and place of each seed that was left as it was, and was the same in all completed runs."""
+    """Call, value and place of each unreplaced seed that was the same in all completed runs."""
     by_run: list[dict[tuple[str, str, int], list[str]]] = []
     for run in select_completed(experiment):
         by_run.append({})

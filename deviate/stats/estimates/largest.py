@@ -9,7 +9,7 @@ from scipy import integrate, special
 Floats = NDArray[np.float64]
 N_POINTS = 4001
 TAIL = 1e-13
-"""What is beyond the grid of a distribution."""
+"""Probability outside the grid of a distribution."""
 
 
 def mean_largest_sd(spreads: Sequence[float], n: int) -> float:
@@ -38,7 +38,7 @@ def mean_largest_range(spreads: Sequence[float], n: int) -> float:
 
 
 def _range_below(widths: Floats, n: int) -> Floats:
-    """Chance that the range of n standard normal values is at most this wide."""
+    """Probability that the range of n standard normal values is at most this wide."""
     lowest = np.linspace(-9.0, 9.0, 601)
     inside = special.ndtr(lowest + widths[:, None]) - special.ndtr(lowest)
     density = np.exp(-(lowest**2) / 2) / np.sqrt(2 * np.pi)
@@ -47,9 +47,9 @@ def _range_below(widths: Floats, n: int) -> Floats:
 
 
 def _mean_largest(spreads: Sequence[float], grid: Floats, below: Floats) -> float:
-    """Integral of 1 less the chance that all are below, each with this distribution in units of its spread.
+    """Integral of 1 minus the probability that all are below, each with this distribution in units of its spread.
 
-    Over the points of the grid, so that nothing is interpolated for the parts of the largest spread.
+    Integrated over the grid points, so that nothing is interpolated for the classes of the largest spread.
     """
     largest = max(spreads)
     logs = np.zeros_like(grid)

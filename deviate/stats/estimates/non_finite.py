@@ -1,4 +1,4 @@
-"""Values that were NaN or infinite before the end of a run that completed: they stand beside the score."""
+"""NaN and infinite values before the end of a completed run, noted beside its score."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from deviate.stats.estimates.sample import count
 
 
 def non_finite_note(runs: Sequence[Run], metric: str) -> str:
-    """`NaN at step 3 in 2 of 5 runs`, of runs that end with a finite value; empty where all values are finite."""
+    """The note `NaN at step 3 in 2 of 5 runs`, of runs that end with a finite value; empty if all values are finite."""
     completed = [run for run in runs if run.status == "completed" and metric in run.series]
     hits = [hit for run in completed if (hit := _first(run.series[metric])) is not None]
     if not hits:
@@ -35,7 +35,7 @@ def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
 
 
 def _first(series: Series) -> tuple[str, int | None] | None:
-    """The first value that is not finite and its step; None where there is none, or the series ends on one."""
+    """The first value that is not finite, and its step; None if there is none, or the series ends with one."""
     values = series.values
     if not len(values) or not math.isfinite(values[-1]) or math.isfinite(sum(values)):
         return None

@@ -1,4 +1,4 @@
-"""What determinism costs: wall times of variants with kernels held over those with kernels free."""
+"""Cost of determinism: wall times of variants with deterministic kernels over those with free kernels."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
 
 PAIRS = (("algo", "algo+impl"), ("control", "impl"))
-"""Variants that differ in the implementation factors alone: held, free."""
+"""Pairs of variants that differ only in implementation factors: held, free."""
 
 COUNTED_RUNS = 3
-"""Fewest runs of each mode, without the first, of which a factor is stated that nobody asked for."""
+"""Minimum number of runs per mode, without the first, for a factor stated in ordinary reports."""
 
 
 def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> Overhead | None:
-    """None unless there are variants of both sorts."""
+    """The overhead of deterministic kernels; None unless there are variants of both modes."""
     pair = _pair(experiments)
     if pair is None:
         return None
@@ -55,7 +55,7 @@ def _times(experiment: Experiment) -> list[float]:
 
 
 def select_counted(experiment: Experiment) -> list[Run]:
-    """Completed runs without the first replicate, which fills caches for all that follow."""
+    """Completed runs without the first replicate, which fills caches for the others."""
     first = min((run.replicate for run in experiment.runs), default=0)
     return [run for run in select_completed(experiment) if run.replicate != first]
 

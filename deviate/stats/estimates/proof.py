@@ -1,4 +1,4 @@
-"""Proof: whether runs that should be the same are the same, bit for bit, and where they part."""
+"""Repeatability: whether runs that should match are bitwise equal, and where they diverge."""
 
 import itertools
 import struct
@@ -10,14 +10,14 @@ from deviate.model import Absorption, Agreement, EvaluationData, Experiment, Par
 from deviate.model.findings import WeightsAgreement
 
 Place = tuple[bool, int]
-"""(False, step of the main loop), or (True, ordinal) outside it: in this order a first difference is looked for."""
+"""(False, step of the main loop), or (True, ordinal) outside it; the first difference is searched in this order."""
 
 
 def repeatability(experiment: Experiment) -> Repeatability:
     """Compare the completed runs of one variant in quality metrics, step by step, and in final weights.
 
-    Floats are compared by their bits, so 0.0 and -0.0 differ; NaN equals NaN, for a bit pattern of NaN says nothing. A
-    metric or a step that one run lacks is a difference. Metrics of other roles, clock readings above all, never count.
+    Floats are compared by their bits, so 0.0 and -0.0 differ; NaN equals NaN, as its bit pattern has no meaning. A
+    metric or step that one run lacks is a difference. Metrics of other roles, such as clock readings, are ignored.
     """
     runs = select_completed(experiment)
     names = quality_names(experiment)
@@ -46,7 +46,7 @@ def quality_names(experiment: Experiment) -> list[str]:
 
 
 def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
-    """The smallest step at which not all runs are equal, then the first metric; outside the main loop last."""
+    """The first divergence: smallest step, then first metric; values outside the main loop come last."""
     if len(runs) < 2:
         return None
     first, *later = runs
@@ -65,7 +65,7 @@ def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
 
 
 def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
-    """The weights of each framework at the latest moment that all runs have; "not reached" if there is none."""
+    """Compare the weights of each framework at the latest phase that all runs have; "not reached" if there is none."""
     if not runs:
         return "not reached"
     digests = [_digests(run) for run in runs]
@@ -79,8 +79,8 @@ def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
 def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
     """Whether the completed runs were tested on the same examples; those that vary the split are left out.
 
-    Hashes of different frameworks say nothing about each other: one that all runs used must be there. Other inputs are
-    other examples only where the record shows that they are examples; else they are "undecided".
+    Hashes of different frameworks are not comparable: only frameworks that all runs used count. Different inputs mean
+    different examples only if the record shows that they are examples; otherwise the answer is "undecided".
     """
     return agreement(
         [
@@ -93,7 +93,7 @@ def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
 
 
 def agreement(evaluations: Sequence[Sequence[EvaluationData]]) -> Agreement:
-    """The same for the data of these runs, whatever varies."""
+    """Whether these evaluation data are the same examples in all runs, whatever the runs vary."""
     if not evaluations:
         return "not seen"
     common = set.intersection(*({item.framework for item in run} for run in evaluations))
@@ -112,8 +112,8 @@ def agreement(evaluations: Sequence[Sequence[EvaluationData]]) -> Agreement:
 def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     """Which flips of single bits left metrics and final weights as they were.
 
-    Without repeatable runs of `control`, runs with different flips that end alike are taken for absorbed: everything
-    else is held, so the outcome without a flip is what several flips have in common.
+    Without repeatable runs of `control`, runs with different flips and equal outcomes count as absorbed: everything
+    else is held, so the common outcome of several flips is that without a flip.
     """
     runs = select_completed(flipped)
     names = quality_names(flipped)
@@ -121,9 +121,9 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     outcome = select_completed(control)[0] if control is not None and repeatability(control).is_equal else None
     if outcome is not None:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
-        agreements = {run.replicate: weights_agreement([run, outcome]) for run in alike}
-        absorbed = [run for run in alike if agreements[run.replicate] == "equal"]
-        n_unknown = sum(word == "not reached" for word in agreements.values())
+        agreement_by_replicate = {run.replicate: weights_agreement([run, outcome]) for run in alike}
+        absorbed = [run for run in alike if agreement_by_replicate[run.replicate] == "equal"]
+        n_unknown = sum(word == "not reached" for word in agreement_by_replicate.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []
@@ -139,7 +139,7 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
 
 
 def _groups(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
-    """Runs that end bitwise alike."""
+    """Groups of runs with bitwise equal outcomes."""
     groups: list[list[Run]] = []
     for run in runs:
         group = next((group for group in groups if _is_same(run, group[0], names)), None)
@@ -155,7 +155,7 @@ def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
 
 
 def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
-    """Framework and moment to the weights then, in order of time; several models may end at one moment."""
+    """(framework, phase) to weight hashes, in order of time; several models may end in one phase."""
     digests: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
     for weight in run.weights:
         key = (weight.framework, weight.moment)
@@ -164,7 +164,7 @@ def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
 
 
 def _difference(one: Series | None, other: Series | None) -> Place | None:
-    """The first place at which two series differ: within the main loop if there is one, for its steps rise."""
+    """The first place at which two series differ, in the main loop if possible."""
     if one is None or other is None or one.steps != other.steps:
         mine, theirs = _by_place(one), _by_place(other)
         places = sorted(mine.keys() | theirs.keys())

@@ -11,18 +11,23 @@ from deviate.stats.estimates.sample import Values, moments, refusal, resolution,
 from deviate.stats.registry import statistic
 
 SHAPE_RUNS = 5
-"""Fewer scores have no shape to speak of."""
+"""Minimum number of scores to describe a shape."""
 OUTLYING = 3.5
-"""MADs from the median beyond which a run is named. No verdict on it: of 5 normal scores one lies there in 21 % of all
-samples, of 10 in 13 %, of 30 in 9 %."""
+"""MADs from the median beyond which a run is listed.
+
+It is no verdict: 21 % of all samples of 5 normal scores have such a run, 13 % of 10, 9 % of 30.
+"""
 NORMAL_MAD = 1.482602218505602
 """SD of a normal distribution over its median absolute deviation: 1 / its third quartile."""
 KURTOSIS_LIMITS = {5: 4.05, 7: 3.9, 10: 3.45, 15: 2.95, 20: 2.55, 30: 2.15, 50: 1.65, 100: 1.15}
 """Runs to the excess kurtosis that normal scores exceed in 2.5 % of all samples (200,000 each), rounded up; between
 these numbers of runs it is interpolated, beyond the last it stays."""
 SPREAD_LIMITS = {5: 5.75, 6: 3.6, 7: 3.6, 8: 2.8, 9: 2.8, 10: 2.4, 15: 2.0, 20: 1.75, 30: 1.55, 50: 1.4, 100: 1.25}
-"""The same for the SD over the MAD. Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond;
-6 % at 30 runs where scores are rounded to half an SD."""
+"""Likewise for the SD over the MAD.
+
+Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond; 6 % at 30 runs where scores are
+rounded to half an SD.
+"""
 
 
 def quartiles(values: Values) -> tuple[float, float] | Unavailable:
@@ -92,7 +97,7 @@ def outliers(values: Values) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """Excess kurtosis and SD over MAD, each None where it is no larger than normal scores let expect."""
+    """Excess kurtosis and SD over MAD, each None if it is within the limits for normal scores."""
 
     kurtosis: float | None
     spread: float | None
@@ -116,7 +121,7 @@ def heavy_tails(values: Values) -> Tails | None:
 
 
 def tails_text(values: Values) -> str:
-    """What heavy tails mean for the figures; empty where tails are not heavy."""
+    """A sentence on what heavy tails mean for the figures; empty if tails are not heavy."""
     tails = heavy_tails(values)
     if tails is None:
         return ""
@@ -130,13 +135,13 @@ def _limit(limits: dict[int, float], n: int) -> float:
 
 
 def _scale(values: Values) -> float | None:
-    """The MAD, where it is more than rounding."""
+    """The MAD; None if it is only rounding."""
     mad = median_deviation(values)
     return None if isinstance(mad, Unavailable) or mad < resolution(values) else mad
 
 
 def _units(values: Values) -> NDArray[np.float64]:
-    """Deviations from the mean over the largest of them, in order: powers of large scores are no floats."""
+    """Deviations from the mean over the largest, sorted: powers of large scores would overflow."""
     deviations = np.sort(np.asarray(values, dtype=np.float64)) - moments(values).mean
     deviations -= math.fsum(deviations) / len(deviations)
     return np.asarray(deviations / np.abs(deviations).max())

@@ -1,4 +1,4 @@
-"""Scores as numbers: their moments, and when a sample is too small, not finite or without spread."""
+"""Samples of scores: moments, and checks for too few, non-finite or constant values."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from deviate.model import Reason, Unavailable
 
 Values = Sequence[float]
 LARGEST = 1e150
-"""Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
-quotient and product of a comparison is a float."""
+"""Scores beyond this count as infinite, and spreads below its inverse as none: in between, no quotient or product of a
+comparison overflows."""
 SMALLEST = 2.0**-1022
 """The smallest normal float."""
 
@@ -28,9 +28,9 @@ class Summary:
 
 
 def moments(values: Values) -> Summary:
-    """Moments of at least one value; the result does not depend on their order.
+    """Mean and SD of at least one value; the result does not depend on their order.
 
-    `hypot` instead of a sum of squares, for squares of very small or very large scores leave the range of floats.
+    `hypot` instead of a sum of squares, as squares of very small or very large scores leave the range of floats.
     """
     n = len(values)
     if min(values) == max(values):
@@ -54,12 +54,12 @@ def is_constant(values: Values) -> bool:
 
 
 def resolution(values: Values) -> float:
-    """Smallest spread that floating-point numbers of this size can show: two units in the last place."""
+    """Smallest meaningful spread of floats of this size: two units in the last place."""
     return max(2 * math.ulp(max(abs(value) for value in values)), 1 / LARGEST)
 
 
 def refusal(minimum: int, *samples: Values) -> Unavailable | None:
-    """Why these samples cannot answer a question that needs `minimum` runs in each; None when they can."""
+    """Why these samples are not usable with `minimum` runs in each; None if they are."""
     sizes = [len(sample) for sample in samples]
     if min(sizes) < minimum:
         if len(samples) == 1:
@@ -71,9 +71,9 @@ def refusal(minimum: int, *samples: Values) -> Unavailable | None:
 
 
 def spread_refusal(*samples: Values) -> Unavailable | None:
-    """Why no scale can be taken from any of these samples; None when at least one has spread.
+    """Why none of these samples has a spread to scale by; None if at least one has.
 
-    Spread is a range that numbers of the size of the largest score can show.
+    Spread means a range above the floating-point resolution of the largest score.
     """
     finest = resolution([value for sample in samples for value in sample])
     if any(max(sample) - min(sample) >= finest for sample in samples):
@@ -108,9 +108,9 @@ def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
 
 
 def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> list[float] | Unavailable:
-    """Candidate minus baseline in each pair, in which both stand in the same order; or why they have no spread.
+    """Candidate minus baseline in each pair, both in the same order; or why the differences have no spread.
 
-    Differences of equal size differ by what the scores are rounded to, which is no spread.
+    Equal differences that differ only by the rounding of the scores have no spread.
     """
     if len(baseline) != len(candidate):
         return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
@@ -127,10 +127,7 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
 
 
 def never_zero(p_value: float) -> float:
-    """A p of 0 is below the range of floats, not impossible: the smallest normal one stands for it.
-
-    One above 1 comes of rounding.
-    """
+    """A p of 0 has underflowed and is replaced by the smallest normal float. A p above 1 is a rounding error."""
     return min(1.0, max(p_value, SMALLEST))
 
 
@@ -140,7 +137,7 @@ def count(n: int, noun: str) -> str:
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """The first names of a sentence, and how many more there are.
+    """The first names for a sentence, and the number of others.
 
     >>> first_of(["a", "b", "c"], 2)
     'a, b and 1 more'

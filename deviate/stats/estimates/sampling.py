@@ -4,32 +4,32 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
-from deviate.model.metric_vocabulary import QUALITY, split_words, words
+from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 from deviate.stats.estimates.sample import Values, moments, refusal
 
-ACCURACY = split_words("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
-ERROR_RATE = split_words("err error errors misclassified wrong")
-NO_SHARE = split_words("balanced macro squared absolute relative loss")
-"""Words of metrics that are no share of examples, though a word beside them says accuracy or error."""
-OTHERS = QUALITY - ACCURACY - ERROR_RATE - split_words("score scores metric metrics result results")
+ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
+ERROR_RATE = word_set("err error errors misclassified wrong")
+NO_SHARE = word_set("balanced macro squared absolute relative loss")
+"""Words in names of metrics that are no proportion of examples, although they also say accuracy or error."""
+OTHERS = QUALITY - ACCURACY - ERROR_RATE - word_set("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
 UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:
-    """Whether the metric is the share of examples that were right, by its name."""
-    name_words = set(words(metric.name))
+    """Whether the metric, by its name, is the proportion of correct examples."""
+    name_words = set(split_identifier(metric.name))
     return bool(name_words & ACCURACY) and not name_words & (NO_SHARE | ERROR_RATE) and metric.direction != "min"
 
 
 def is_proportion(metric: SelectedMetric) -> bool:
-    """Whether the metric is the share of examples that were right, or wrong, by its name."""
-    name_words = set(words(metric.name))
+    """Whether the metric, by its name, is the proportion of correct or of wrong examples."""
+    name_words = set(split_identifier(metric.name))
     return is_accuracy(metric) or (bool(name_words & ERROR_RATE) and not name_words & NO_SHARE)
 
 
 def whole_of(metric: SelectedMetric, values: Values) -> float | None:
-    """What stands for all examples: 1, or 100 where scores are in percent; None where the scores are no shares."""
+    """The value for all examples: 1, or 100 for scores in percent; None if the scores are no proportions."""
     unit = metric.unit.strip().lower()
     if (unit and unit not in PERCENT) or min(values) < 0:
         return None
@@ -40,10 +40,10 @@ def whole_of(metric: SelectedMetric, values: Values) -> float | None:
 
 
 def examples_of(metric: SelectedMetric, values: Values, runs: Sequence[Run]) -> int | None:
-    """Number of test examples behind a share of them: as the user said, else as the runs were seen to evaluate.
+    """Number of test examples behind a proportion: declared by the user, otherwise observed in the runs.
 
-    What was seen need not be the data of this metric. It is believed where every score is a whole number of right ones
-    among so many examples, and among no fewer: scores of another data set are not, of several runs.
+    The observed data need not be those of this metric. The number is accepted if every score is a whole number of
+    correct examples among so many, and among no fewer: scores of another data set of several runs are not.
     """
     if metric.n_examples is not None:
         return metric.n_examples
@@ -68,7 +68,7 @@ def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | Non
         return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
     if reason := refusal(1, values):
         return reason
-    is_other = bool(set(words(metric.name)) & OTHERS) and not is_proportion(metric)
+    is_other = bool(set(split_identifier(metric.name)) & OTHERS) and not is_proportion(metric)
     whole = None if is_other else whole_of(metric, values)
     if whole is None or n_examples < 1:
         return NOT_APPLICABLE

@@ -1,4 +1,4 @@
-"""Values by main-loop step: the series of a run as arrays, and the steps that several runs have in common."""
+"""The main-loop series of a run as arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ Integers = NDArray[np.int64]
 
 
 def main_loop(series: Series) -> tuple[Integers, Floats, Floats]:
-    """Steps, values and times within the main loop; times are empty where they are not on record."""
+    """Steps, values and times within the main loop; times are empty if not recorded."""
     steps = np.asarray(series.steps)
     values = np.asarray(series.values, dtype=np.float64)
     times = np.asarray(series.times, dtype=np.float64)

@@ -19,7 +19,7 @@ from deviate.stats.registry import statistic
 
 N_RESAMPLES = 10_000
 CHUNK = 2_000_000
-"""Scores that are resampled at a time: bounds the memory."""
+"""Number of scores resampled at a time: bounds the memory."""
 TRIMMED = 0.25
 Strata = Sequence[np.ndarray]
 """Scores of one experiment, an array of runs per task."""
@@ -77,7 +77,7 @@ def intervals(
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
     drawn = [_aggregates(parts, optimum) for parts in draw_resamples(tasks, rng, n_resamples)]
     sizes, points = [len(task) for task in tasks], estimates(tasks, optimum)
-    # A median is the mean of one task or two, of whose runs alone its error is known.
+    # The median of one or two tasks is their mean; its error follows from their runs alone.
     df = {name: min(sizes) - 1 if name == "median" else sum(sizes) - len(sizes) for name in points}
     return {
         name: _widen(np.concatenate([chunk[name] for chunk in drawn]), points[name], confidence, min(sizes), df[name])
@@ -156,7 +156,7 @@ def profile_band(
 
 
 def draw_resamples(strata: Strata, rng: np.random.Generator, n_resamples: int) -> Iterator[list[np.ndarray]]:
-    """Per stratum an array (resamples, runs), runs drawn with replacement within it, some resamples at a time."""
+    """Chunks of resamples: per stratum an array (resamples, runs) of runs drawn with replacement."""
     size = max(1, CHUNK // sum(len(stratum) for stratum in strata))
     for begin in range(0, n_resamples, size):
         rows = min(size, n_resamples - begin)
@@ -164,7 +164,7 @@ def draw_resamples(strata: Strata, rng: np.random.Generator, n_resamples: int) -
 
 
 def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
-    """Percentile interval whose ends are as much farther from the estimate as few runs ask for.
+    """Percentile interval with ends moved away from the estimate to correct for few runs.
 
     Source: Hesterberg (2015), the expanded percentile interval.
     """
@@ -213,13 +213,13 @@ def _middle_mean(rows: np.ndarray) -> np.ndarray:
 
 
 def _wins(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-    """1 where a run of the candidate (row) is above one of the baseline (column), 1/2 where they are equal."""
+    """Matrix of wins: 1 where a run of the candidate (row) is above one of the baseline (column), 1/2 if equal."""
     wins: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
     return wins
 
 
 def _counts(n: int, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
-    """How often each of n runs is in each resample: the comparison of a pair is then made once, not per resample."""
+    """How often each of n runs is in each resample: each pair is then compared once, not per resample."""
     cells = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
     counts: np.ndarray = np.bincount(cells.ravel(), minlength=n * n_resamples).astype(float)
     return counts.reshape(n_resamples, n)
@@ -240,5 +240,5 @@ def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float,
 
 
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:
-    """Share of runs above each threshold, shape (tasks, thresholds)."""
+    """Proportion of runs above each threshold, shape (tasks, thresholds)."""
     return np.stack([(task[:, None] > np.asarray(thresholds)).mean(axis=0) for task in tasks])

@@ -13,7 +13,7 @@ from deviate.model import Estimate, Interval, Reason, Test, Unavailable, Verdict
 from deviate.stats.estimates.sample import LARGEST, Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
-"""Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
+"""Degrees of freedom from which the small-sample correction hardly moves the ends of an interval."""
 
 
 def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
@@ -140,7 +140,7 @@ def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     if reason := ratio_refusal(5, baseline, candidate):
         return reason
     ratio = candidate.sd / baseline.sd
-    # Beyond this every tail is below the range of floats, and the square would be too.
+    # Beyond this every tail, and the square, would leave the range of floats.
     f = min(max(ratio, 1 / LARGEST), LARGEST) ** 2
     df_a, df_b = candidate.n - 1, baseline.n - 1
     tail = min(float(special.fdtr(df_a, df_b, f)), float(special.fdtrc(df_a, df_b, f)))
@@ -175,7 +175,7 @@ def sd_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavai
 
 
 def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
-    """Why these two cannot be compared by a question that needs `minimum` runs in each; None when they can."""
+    """Why these two samples are not usable with `minimum` runs in each; None if they are."""
     if min(baseline.n, candidate.n) < minimum:
         plural = "" if minimum == 1 else "s"
         return Unavailable(f"needs {minimum} run{plural} in each, has {baseline.n} and {candidate.n}")
@@ -222,14 +222,14 @@ def t_test(name: str, statistic: float, df: float, note: str = "") -> Test:
 
 
 def t_quantile(probability: float, df: float) -> float:
-    """Quantile of Student's t; `scipy.stats.t.ppf` without what that spends on arrays."""
+    """Quantile of Student's t; `scipy.stats.t.ppf` without its overhead for arrays."""
     return float(special.stdtrit(df, probability))
 
 
 def _finest(baseline: Summary, candidate: Summary) -> float:
     """SDs below this are rounding errors of numbers as large as the means: a millionth of a unit in the last place.
 
-    Scores are judged before by their range, which says more; one that differs among many runs has an SD far below it.
+    Scores themselves are judged by their range; a single different one among many runs has a far smaller SD.
     """
     return max(math.ulp(max(abs(baseline.mean), abs(candidate.mean))), 1 / LARGEST) / 1e6
 
@@ -251,13 +251,13 @@ def _noncentrality(t: float, df: int, probability: float) -> float | None:
     low, high = _bracket(excess, t)
     if not (excess(low) >= 0 >= excess(high)):
         return None
-    from scipy import optimize  # which the running means of `show` and of the display do without
+    from scipy import optimize  # not needed by the running means of `show` and of the progress display
 
     return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
 
 
 def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
-    """Widen around `start` until the falling function changes sign, or cannot be computed any more."""
+    """Bracket a root: widen around `start` until the decreasing function changes sign or cannot be computed."""
     step = 1.0 + start / 8
     low = high = start
     while excess(low) < 0:
@@ -268,6 +268,6 @@ def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, flo
 
 
 def verdict(baseline: Summary, candidate: Summary) -> Verdict:
-    """The verdict on two rows of a table: undecided, whatever their interval, for the permutation test needs scores."""
+    """The verdict on two rows of a table: always undecided, as the permutation test needs scores."""
     reason = refusal(2, baseline, candidate)
     return Verdict("undecided", reason.reason if reason else "their scores are not known")

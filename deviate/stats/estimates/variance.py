@@ -109,7 +109,7 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
 
 
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:
-    """From a variance down to the lower end of its chi-square interval, and up to the upper one."""
+    """Distances from a variance to the lower and the upper end of its chi-square interval."""
     sample = moments(values)
     df, variance = sample.n - 1, sample.sd**2
     low, high = (
@@ -119,5 +119,5 @@ def _variance_distances(values: Values, confidence: float) -> tuple[float, float
 
 
 def _square(ratio: float) -> Estimate:
-    """The square, where it is a float that is not 0."""
+    """The square, if it neither overflows nor becomes 0."""
     return ratio * ratio if 1 / LARGEST <= ratio <= LARGEST else Unavailable("too extreme to state")

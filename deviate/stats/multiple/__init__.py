@@ -1,1 +1,1 @@
-"""More than one comparison at once: families, several experiments, several tasks."""
+"""Multiple comparisons: families, several experiments, several tasks."""

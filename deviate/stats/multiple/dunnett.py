@@ -17,7 +17,7 @@ from deviate.stats.estimates.sample import Values, moments, never_zero, spread_r
 from deviate.stats.tests.omnibus import many_refusal
 
 FARTHEST = 9.0
-"""In SDs: what a normal variable leaves beyond is below the rounding of floats."""
+"""In SDs: the probability of a normal variable beyond is below the rounding of floats."""
 
 
 def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavailable:
@@ -83,7 +83,7 @@ def _inside(c: float, sizes: tuple[int, ...], df: int) -> float:
     """P(all |t| <= c): given the common variance and the baseline's mean the comparisons are independent."""
     loadings = np.array([math.sqrt(n / (n + sizes[0])) for n in sizes[1:]])
     residuals = np.sqrt(1 - loadings**2)
-    # A candidate with far more runs than the baseline has a narrow kernel, which needs nodes as near to each other.
+    # A candidate with far more runs than the baseline has a narrow kernel, which needs closer nodes.
     z, z_weights = _nodes(0.0, FARTHEST, min(2000, math.ceil(48 / float(residuals.min()))))
     s, s_weights = _spreads(df)
     inside = np.ones((len(s), len(z)))
@@ -98,7 +98,7 @@ def _inside(c: float, sizes: tuple[int, ...], df: int) -> float:
 
 @lru_cache(maxsize=64)
 def _spreads(df: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights for the pooled SD over the true one, which is chi over the root of its df."""
+    """Quadrature nodes and weights for the pooled SD over the true one, which is chi over the root of its df."""
     low, high = (math.sqrt(float(q) / df) for q in (stats.chi2.ppf(1e-16, df), stats.chi2.isf(1e-16, df)))
     s, weights = _nodes(low, high, 48)
     return s, weights * 2 * s * df * stats.chi2.pdf(df * s**2, df)

@@ -8,7 +8,7 @@ from deviate.stats.compare import refine_p, with_adjusted_p
 from deviate.stats.estimates.sample import count
 
 Family = Literal["primary", "quality", "outside"]
-"""`outside`: time and other metrics, a family of their own, so that they cost the quality metrics nothing."""
+"""`outside`: time and other metrics, apart from the others: they do not make the correction for quality stricter."""
 
 
 def adjust(
@@ -30,7 +30,7 @@ def adjust(
     return tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
-def _settle(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
+def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
     p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
         family = [

@@ -35,7 +35,7 @@ def compare_many(
     confidence: float,
     rng: np.random.Generator,
 ) -> tuple[ManyTable, ...]:
-    """A table per metric that at least three experiments report, in the order of the baseline, which is the first.
+    """A table per metric that at least three experiments report, in the order of the first one, the baseline.
 
     Args:
         names: of the experiments, in the same order.
@@ -74,7 +74,7 @@ def contrast_all(
     confidence: float = 0.95,
     rng: np.random.Generator,
 ) -> ManyTable:
-    """Samples of one metric, one value per run, the baseline's first."""
+    """Compare samples of one metric, one value per run, the baseline's first."""
     return ManyTable(
         metric=metric,
         names=tuple(names),
@@ -158,9 +158,9 @@ def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
 
 
 def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
-    """Why p-values may not be read, and what intervals are marked with; two empty texts where they may.
+    """Why p-values are withheld, and the mark of intervals; two empty strings if they are not.
 
-    There are constants for looks at two experiments in one metric, none for more.
+    Critical values for looks exist for two experiments in one metric, not for more.
     """
     n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
     if n_unplanned:

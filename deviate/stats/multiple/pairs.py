@@ -39,10 +39,10 @@ def compare_all(
     """Compare every further experiment with the first; one family of p-values over all of them.
 
     Args:
-        is_paired: whether runs with the same replicate are pairs, as was decided before they were made; those of a
-            candidate that was run by other rules than the baseline are none.
+        is_paired: whether runs with the same replicate are pairs, as decided before they ran; runs of a candidate with
+            other rules than the baseline's are never paired.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
-        resamples: those that the descriptions were made with, drawn from the analysis seed.
+        resamples: those of the descriptions, drawn from the analysis seed.
     """
     resamples = resamples or Resamples(_rng(analysis_seed))
     baseline = described[0]
@@ -81,9 +81,9 @@ def compare_all(
     pairs = []
     for candidate, settled, at in zip(described[1:], corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        looked = headline.note if (headline := _headline(settled)) is not None else ""
+        looked = headline.note if (headline := _headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
-            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in settled
+            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in adjusted_pair
         )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
@@ -171,8 +171,8 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
 
 def _without_remark(comparison: Comparison, remark: str) -> Comparison:
     """The comparison without a remark that its primary metric makes already."""
-    is_told = bool(remark) and not comparison.metric.is_primary
-    return replace(comparison, note="") if is_told else comparison
+    is_repeated = bool(remark) and not comparison.metric.is_primary
+    return replace(comparison, note="") if is_repeated else comparison
 
 
 def _add_contention(comparison: Comparison, note: str) -> Comparison:
@@ -182,9 +182,9 @@ def _add_contention(comparison: Comparison, note: str) -> Comparison:
 
 
 def _rng(analysis_seed: int) -> np.random.Generator:
-    """A generator of its own for each metric, and the same one for all.
+    """A new generator for each metric, with the same seed for all.
 
-    So no p depends on which other metrics there are, and all metrics with as many runs share their permutations.
+    So no p depends on the other metrics, and all metrics with equally many runs share their permutations.
     """
     return np.random.default_rng(analysis_seed)
 

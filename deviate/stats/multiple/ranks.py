@@ -13,7 +13,7 @@ from deviate.stats.estimates.sample import LARGEST, Values, never_zero
 from deviate.stats.registry import statistic
 
 MOST_ARRANGEMENTS = 10_000
-"""Up to so many arrangements are all looked at."""
+"""Maximum number of permutations that are all evaluated."""
 
 
 @statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", draws=True, is_paired=True)
@@ -35,14 +35,14 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     unit = (n_samples - 1) / squares
     observed = unit * float(np.sum(centred.sum(axis=0) ** 2))
     least = observed * (1 - 1e-9)
-    # One task may stay as it is: exchanging the experiments as a whole changes no statistic.
+    # One task can stay fixed: permuting the experiments as a whole changes no statistic.
     n_arrangements = math.factorial(n_samples) ** (n_tasks - 1)
     if n_arrangements <= MOST_ARRANGEMENTS:
         sums = _all_sums(centred)
         p_value = float(np.mean(unit * np.sum(sums**2, axis=1) >= least))
         note = f"exact permutation within {n_tasks} tasks"
     else:
-        # Sorted: what a generator permutes must not depend on the order of tasks or experiments.
+        # Sorted, so that permutations do not depend on the order of tasks or experiments.
         rows = np.sort(centred, axis=1)
         rows = rows[np.lexsort(rows.T)]
         order = np.argsort(rng.random((N_RESAMPLES, n_tasks, n_samples)), axis=2)
@@ -113,7 +113,7 @@ def _rank_error(n_experiments: int, n_tasks: int) -> float:
 
 
 def _table(samples: Sequence[Values]) -> np.ndarray:
-    """Tasks by experiments."""
+    """The (tasks, experiments) array of the samples."""
     return np.column_stack([np.asarray(values, dtype=float) for values in samples])
 
 
@@ -131,7 +131,7 @@ def _refusal(*samples: Values) -> Unavailable | None:
 
 
 def _all_sums(centred: np.ndarray) -> np.ndarray:
-    """Rank sums under every arrangement that leaves the first task as it is."""
+    """Rank sums under every permutation that leaves the first task unchanged."""
     arranged = [np.array(list(permutations(row))) for row in centred[1:]]
     picks = product(*(range(len(rows)) for rows in arranged))
     index = np.array(list(picks))

@@ -7,15 +7,15 @@ from deviate.stats.estimates.sample import count, first_of
 from deviate.stats.multiple.family import holm
 
 N_NAMED = 5
-"""Experiments that one sentence names; it counts the rest."""
+"""Number of experiments that one sentence names; it counts the rest."""
 
 
 def repetition_warnings(
     experiments: Sequence[Experiment], pairs: Sequence[PairFindings], labels: Sequence[str], *, confidence: float
 ) -> list[str]:
-    """Tries on record that this comparison does not show, for each was a chance to look better.
+    """Warnings about recorded tries outside this comparison, as each was a chance to look better.
 
-    The verdict stays that of the comparison shown: which of the tries belong together only their author knows.
+    The verdict stays that of this comparison: only the author knows which tries belong together.
 
     Args:
         experiments: the baseline and its candidates; labels: their names in the report; pairs: one per candidate.

@@ -31,7 +31,7 @@ NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The runs of every experiment on one task; more is better from `oriented` on."""
+    """The scores of every experiment on one task. After `orient()`, higher is better."""
 
     name: str
     unit: str
@@ -43,8 +43,12 @@ class _Task:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Tasks made comparable: how, with what as the best possible score, and the scores per experiment and task."""
+class _NormalisedScores:
+    """Scores on a common scale, per experiment and task.
+
+    Attributes:
+        sentence: how they were normalised. optimum: the best possible score.
+    """
 
     sentence: str
     optimum: float
@@ -62,9 +66,9 @@ def compare_tasks(
     rng: np.random.Generator,
     n_resamples: int = stratified.N_RESAMPLES,
 ) -> TaskFindings | None:
-    """Experiments over the metrics that are tasks, the baseline first; None where none were named.
+    """Compare experiments over the metrics that are tasks, the baseline first; None without tasks.
 
-    A task counts where every experiment has a score on it. Runs of different tasks need not be the same in number.
+    A task counts if every experiment has a score on it. Tasks may differ in their number of runs.
 
     Args:
         matches: metric of the baseline to the metric of the others that is the same task; others match by name.
@@ -72,35 +76,35 @@ def compare_tasks(
     if not tasks:
         return None
     matched, notes = _gather(described, names, tuple(dict.fromkeys(tasks)), matches)
-    scale, left_out = _scale_tasks(matched)
+    normalised, left_out = _normalise_scores(matched)
     notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
     if len(matched) < MIN_TASKS or len(described) < 2:
         few = count(len(matched), "task") if len(matched) < MIN_TASKS else count(len(described), "experiment")
         reason = Unavailable(f"needs {MIN_TASKS} tasks and 2 experiments, has {few}")
         return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
-    if not scale.scores[0]:
+    if not normalised.scores[0]:
         reason = Unavailable("all scores are equal on every task")
         return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
-    notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(scale) else []
+    notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(normalised) else []
     means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
     if barred:
         notes.append(f"p-values withheld: {barred}")
-    thresholds = _thresholds(scale)
-    # A generator per experiment, so that no interval depends on which others are compared.
+    thresholds = _thresholds(normalised)
+    # A generator per experiment, so that no interval depends on the other experiments.
     seed = int(rng.integers(2**63))
     generators = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
     aggregated = tuple(
-        _aggregate(name, side, scale, ranks, thresholds, confidence, generators[side], n_resamples)
+        _aggregate(name, side, normalised, ranks, thresholds, confidence, generators[side], n_resamples)
         for side, name in enumerate(names)
     )
     tested = _rank_tasks(names, means, ranks, confidence, rng)
     findings = TaskFindings(
         tasks=tuple(task.name for task in matched),
         n=tuple(tuple(len(task.scores[side]) for task in matched) for side in range(len(described))),
-        normalisation=scale.sentence,
-        optimum=scale.optimum,
+        normalisation=normalised.sentence,
+        optimum=normalised.optimum,
         thresholds=thresholds,
         aggregated=aggregated,
         friedman=tested.friedman,
@@ -108,7 +112,7 @@ def compare_tasks(
         cliques=tested.cliques,
         posthoc=tested.posthoc,
         note="; ".join(notes),
-        is_scaled=scale.is_scaled,
+        is_scaled=normalised.is_scaled,
     )
     return _not_read(findings, barred, mark) if barred else findings
 
@@ -124,7 +128,7 @@ class _Ranked:
 def _gather(
     described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
 ) -> tuple[list[_Task], list[str]]:
-    """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
+    """The tasks on which every experiment has usable scores, and why others are left out."""
     gathered, notes = [], []
     for task in tasks:
         first = [description for description in described[0].descriptions if description.metric.name == task]
@@ -145,10 +149,10 @@ def _gather(
     return gathered, notes
 
 
-def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
+def _normalise_scores(tasks: Sequence[_Task]) -> tuple[_NormalisedScores, list[str]]:
     """Scores per experiment and task on one scale, and the tasks that have none because all their scores are equal."""
     if not tasks:
-        return _Scale("no task", 1.0, ((),)), []
+        return _NormalisedScores("no task", 1.0, ((),)), []
     n_sides = len(tasks[0].scores)
     every = np.concatenate([values for task in tasks for values in task.scores])
     low, high = float(every.min()), float(every.max())
@@ -156,7 +160,7 @@ def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
         best = 100.0 if tasks[0].unit == "%" else 1.0
         if high <= best:
             scores = tuple(tuple(task.scores[side] for task in tasks) for side in range(n_sides))
-            return _Scale(
+            return _NormalisedScores(
                 f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores, is_scaled=False
             ), []
     scaled, left_out = [], []
@@ -174,28 +178,28 @@ def _scale_tasks(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
     sentence = "per task, 0 is the worst and 1 the best score of any run compared here, so the figures hold among these"
     sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
     scores = tuple(tuple(task[side] for task in scaled) for side in range(n_sides))
-    return _Scale(sentence, 1.0, scores), left_out
+    return _NormalisedScores(sentence, 1.0, scores), left_out
 
 
 def _aggregate(
     name: str,
     side: int,
-    scale: _Scale,
+    normalised: _NormalisedScores,
     ranks: tuple[float, ...] | Unavailable,
     thresholds: tuple[float, ...],
     confidence: float,
     rng: np.random.Generator,
     n_resamples: int,
 ) -> Aggregated:
-    scores = scale.scores[side]
-    values = stratified.estimates(scores, scale.optimum)
-    ends = stratified.intervals(scores, scale.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
+    scores = normalised.scores[side]
+    values = stratified.estimates(scores, normalised.optimum)
+    ends = stratified.intervals(scores, normalised.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
     improvement: Estimate = Unavailable("the baseline itself")
     improved: Interval | Unavailable = Unavailable("the baseline itself")
     if side:
-        improvement = stratified.improvement(scale.scores[0], scores)
+        improvement = stratified.improvement(normalised.scores[0], scores)
         improved = stratified.improvement_interval(
-            scale.scores[0], scores, rng=rng, confidence=confidence, n_resamples=n_resamples
+            normalised.scores[0], scores, rng=rng, confidence=confidence, n_resamples=n_resamples
         )
     return Aggregated(
         name=name,
@@ -265,14 +269,14 @@ def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
     )
 
 
-def _thresholds(scale: _Scale) -> tuple[float, ...]:
-    """Evenly from the lowest to the highest score of all."""
-    every = np.concatenate([values for side in scale.scores for values in side])
+def _thresholds(normalised: _NormalisedScores) -> tuple[float, ...]:
+    """Equally spaced from the lowest to the highest score of all."""
+    every = np.concatenate([values for side in normalised.scores for values in side])
     return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 
 
-def _is_uneven(scale: _Scale) -> bool:
-    return any(len({len(values) for values in side}) > 1 for side in scale.scores)
+def _is_uneven(normalised: _NormalisedScores) -> bool:
+    return any(len({len(values) for values in side}) > 1 for side in normalised.scores)
 
 
 def _is_too_large(description: Description) -> bool:

@@ -1,4 +1,4 @@
-"""Large arrays of runs, piece by piece: what fits a cache, on several threads, in float64 whatever they are kept in."""
+"""Blockwise computation on large arrays of runs: cache-sized, multi-threaded, in float64 whatever the stored type."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,18 +15,21 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 N_THREADS = 4
-"""NumPy works on large pieces without the interpreter's lock. More threads than this wait for memory and each other."""
+"""NumPy releases the interpreter lock on large pieces. More threads than this wait for memory and each other."""
 PIECE_BYTES = 2**24
-"""Of what is taken to float64 at once."""
+"""Bytes of a piece converted to float64 at once."""
 WIDTH, DEPTH = 50, 100
-"""Of the small matrices that large ones are multiplied in. Products as small as these start no threads of the library
-that makes them, which on shared machines wait for each other many times longer than they work."""
+"""Shape of the blocks in which large matrices are multiplied.
+
+Products this small start no BLAS threads, which on shared machines wait for each other many times longer than they
+work.
+"""
 IDENTICAL = 1 - 1e-12
-"""Alike above this may be bitwise identical."""
+"""Correlation above which runs may be bitwise identical."""
 
 
 def on_threads(function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
-    """What the function gives for each item, in their order."""
+    """The results of the function for each item, in their order."""
     if len(items) < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(N_THREADS) as pool:
@@ -40,16 +43,16 @@ def pieces(n: int, size: int) -> list[slice]:
 
 
 def finite_runs(outputs: npt.NDArray[Any]) -> Bools:
-    """Which runs hold finite numbers alone, (R,): others diverged."""
+    """Which runs hold only finite numbers, (R,): the others diverged."""
     return np.fromiter((bool(np.isfinite(one).all()) for one in outputs), bool, len(outputs))
 
 
 class Centred:
-    """Runs of numbers, each run scaled, each of its columns less its mean, in float64.
+    """Runs of numbers in float64, each scaled, with the mean of each column subtracted.
 
-    A column that is constant becomes exactly 0: its first number is taken off before the mean of what is left, for
-    the mean of equal numbers is not always that number. Runs are scaled by powers of two, which loses no bit, so that
-    no square leaves the range of floats.
+    A constant column becomes exactly 0: its first number is subtracted before the mean, as the mean of equal numbers is
+    not always that number. Runs are scaled by powers of two, which is exact, so that no square leaves the range of
+    floats.
 
     Args:
         runs: (R, N, C), finite.
@@ -68,7 +71,7 @@ class Centred:
         self.means = sum(parts, start=self.means) / max(1, self.n)
 
     def piece(self, examples: slice, runs: slice = slice(None)) -> Matrix:
-        """Those examples of those runs, (R, C, n)."""
+        """These examples of these runs, (R, C, n)."""
         block = np.array(self.runs[runs, examples].transpose(0, 2, 1), np.float64, order="C")
         block *= self.scales[runs]
         block -= self.firsts[runs]
@@ -77,14 +80,14 @@ class Centred:
 
 
 def products(first: Matrix, second: Matrix) -> Matrix:
-    """All products of rows of the one with rows of the other, which may be itself, over several threads."""
+    """Products of all rows of one matrix with all rows of the other, on several threads; both may be the same."""
     n = first.shape[1]
     cut = n - n % DEPTH
     sums = np.zeros((len(first), len(second)))
     tiles = pieces(len(second), WIDTH)
 
     def fill(at: slice) -> None:
-        # A copy, for a matrix times itself is made in another way, which starts threads. Memory is asked for once.
+        # A copy, as a matrix times itself uses another BLAS routine, which starts threads. Allocated once.
         rows = first[at].copy()
         deep = rows[:, :cut].reshape(len(rows), -1, DEPTH).transpose(1, 0, 2)
         room = np.empty(len(deep) * len(rows) * WIDTH)
@@ -104,14 +107,14 @@ def products(first: Matrix, second: Matrix) -> Matrix:
 
 
 def mirror(matrix: Matrix) -> Matrix:
-    """The upper triangle on both sides of a diagonal of 0."""
+    """Copy the upper triangle to the lower one, with a diagonal of 0."""
     upper = np.triu(matrix, 1)
     whole: Matrix = upper + upper.T
     return whole
 
 
 def mark_identical(alike: Matrix, runs: npt.NDArray[Any]) -> None:
-    """Set exactly 1, in place, where two runs are equal number by number: a sum may round otherwise in every pair."""
+    """Set entries of equal runs to exactly 1, in place: sums round differently in every pair."""
     for i, j in np.argwhere(np.triu(alike > IDENTICAL, 1)):
         if np.array_equal(runs[i], runs[j]):
             alike[i, j] = alike[j, i] = 1.0

@@ -1,4 +1,4 @@
-"""Spread of accuracy per class, and how large the largest of many classes would be by chance and by size alone."""
+"""Spread of accuracy per class, and the largest spread expected by chance and class size alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ def class_table(answers: Classified, whole_sd: Estimate, confidence: float) -> t
 
 
 def expected_largest_sd(rows: Sequence[ClassStability]) -> Estimate:
-    """SD that the widest of these classes would have on average, were all equally steady for their size.
+    """Expected SD of the widest class if all were equally stable for their size.
 
     Scores are taken as normal, classes as independent of each other.
     """
@@ -41,7 +41,7 @@ def expected_largest_sd(rows: Sequence[ClassStability]) -> Estimate:
 
 
 def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
-    """Range over runs that the widest of these classes would have on average, were all equally steady for their size.
+    """Expected range over runs of the widest class if all were equally stable for their size.
 
     Scores are taken as normal, classes as independent of each other.
     """
@@ -50,11 +50,11 @@ def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
 
 
 def equal_spreads(rows: Sequence[ClassStability]) -> list[float] | Unavailable:
-    """SD of each class that varies, were all equally steady for their size.
+    """SD of each class that varies, if all were equally stable for their size.
 
-    The variance of a class is then the same multiple of p (1 - p) / n, the mean of the multiples found: few examples
-    swing more, and so do those that are right half of the time. Between classes of one size and accuracy that is one
-    SD for all, their root mean square.
+    The variance of a class is then a common multiple of p (1 - p) / n, the mean of the observed multiples: classes with
+    few examples, or with an accuracy near one half, vary more. Classes of equal size and accuracy get one SD, their
+    root mean square.
     """
     pairs = [
         (row.sd, row.sampling_sd)
@@ -92,5 +92,5 @@ def _class(label: int, n: int, accuracies: Sequence[float], whole_sd: Estimate, 
 
 
 def _width(row: ClassStability) -> tuple[bool, float, int]:
-    """Widest first; what has no SD comes last."""
+    """Sort key: widest first, those without SD last."""
     return (True, 0.0, row.label) if isinstance(row.sd, Unavailable) else (False, -row.sd, row.label)

@@ -1,4 +1,4 @@
-"""One captured set as the measures of classes read it: right or wrong, class probabilities, loss and their limits."""
+"""Classification view of a captured set: correctness, class probabilities and loss, where they exist."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classified:
-    """A captured set with true classes that can be counted. R runs, N examples, C classes.
+    """A captured set with true classes. R runs, N examples, C classes.
 
     Attributes:
         labels: (R, N). truth: (N,), None where it is not on record or no class. outputs: None for labels alone.
         n_classes: None where outputs are no scores of classes.
-        notes: what was not taken for true classes, and why.
+        notes: what was not used as true classes, and why.
     """
 
     labels: Integers | None
@@ -37,7 +37,7 @@ class Classified:
 
 
 def classify(captured: CapturedSet) -> Classified:
-    """A captured set with its true classes, where they are such."""
+    """A captured set with its true classes, if they are classes."""
     if captured.labels is None or captured.kind == "values":
         return Classified(None, None, captured.outputs, captured.kind, None)
     truth, notes = captured.truth, []
@@ -88,14 +88,14 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Integers) -> tup
     n, n_classes = outputs.shape
     of_truth, largest = np.empty(n), np.empty(n)
     for piece in pieces(n, PIECE_BYTES // (8 * n_classes)):
-        # Classes in rows: NumPy adds and compares few long rows ten times as fast as many short ones.
+        # Classes in rows: NumPy processes few long rows ten times as fast as many short ones.
         scores = np.array(outputs[piece].T, np.float64, order="C")
         if kind == "probabilities":
             scores = np.log(np.maximum(scores, np.finfo(outputs.dtype).eps))
         most = scores.max(axis=0)
         true = scores[truth[piece], np.arange(len(most))]
         if kind == "logits":
-            with np.errstate(invalid="ignore"):  # infinite logits: what has no probabilities is NaN and told so
+            with np.errstate(invalid="ignore"):  # infinite logits: no probabilities, reported as NaN
                 scores -= most
                 rest = np.log(np.exp(scores, out=scores).sum(axis=0))
                 true, most = true - most - rest, -rest

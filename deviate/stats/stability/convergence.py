@@ -1,4 +1,4 @@
-"""Time per main-loop step, and time and steps to convergence, from what runs reported when."""
+"""Time per main-loop step, and time and steps to convergence, from the reported values and their times."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Convergence, ConvergenceRow, Direction, Experiment, Run, SelectedMetric, Series, Unavailable
-from deviate.model.metric_vocabulary import words
+from deviate.model.metric_vocabulary import split_identifier
 from deviate.stats.estimates.sampling import is_accuracy
 from deviate.stats.estimates.steps import main_loop
 from deviate.stats.primary import find_primary
@@ -20,7 +20,7 @@ EMPTY = Series((), ())
 UNTIMED = Unavailable("times are not on record")
 Floats = NDArray[np.float64]
 Criterion = Callable[[Floats], int | None]
-"""From the values of a run, larger being better, to the index of the one at which it had converged."""
+"""Maps the values of a run, larger being better, to the index at which it had converged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
             times are told.
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
-    # In the order in which they are wanted, for a series is read from disk only when it is looked at.
+    # In order of preference, as a series is read from disk only when needed.
     wanted = _order_metrics(experiment.metrics, metric)
     chosen = next((metric for metric in wanted if _is_curve(runs, metric.name)), None)
     if chosen is None:
@@ -106,7 +106,7 @@ def _find_stall(values: Floats) -> int | None:
 
 
 def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
-    """The metric that was named, the primary one, accuracies, others with a direction, and those without."""
+    """Metrics by preference: the named one, the primary one, accuracies, others with a direction, the rest."""
     primary = find_primary(metrics)[0]
 
     def place(metric: SelectedMetric) -> tuple[bool, ...]:
@@ -120,13 +120,15 @@ def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -
 def _losses(metrics: Sequence[SelectedMetric]) -> list[SelectedMetric]:
     """Losses, those on held-out data before that of training."""
     losses = [
-        metric for metric in metrics if metric.direction == "min" and {"loss", "xent", "nll"} & set(words(metric.name))
+        metric
+        for metric in metrics
+        if metric.direction == "min" and {"loss", "xent", "nll"} & set(split_identifier(metric.name))
     ]
-    return sorted(losses, key=lambda metric: "train" in words(metric.name))
+    return sorted(losses, key=lambda metric: "train" in split_identifier(metric.name))
 
 
 def _is_curve(runs: Sequence[Run], name: str) -> bool:
-    """Whether every run reported it in its main loop, twice or more often."""
+    """Whether every run reported the metric at least twice in its main loop."""
     series = [run.series.get(name, EMPTY) for run in runs]
     return (
         bool(runs) and all(len(one.values) > 1 for one in series) and all(len(main_loop(one)[1]) > 1 for one in series)
@@ -140,7 +142,7 @@ def _curve(run: Run, name: str) -> _Curve:
 
 
 def _step_seconds(curve: _Curve) -> float:
-    """Mean over the steps after the first on record, which pays for the start; NaN where times are not on record."""
+    """Mean over the steps after the first recorded one, which includes start-up; NaN if times are not recorded."""
     n_steps = int(curve.n_steps[-1] - curve.n_steps[0])
     return float((curve.seconds[-1] - curve.seconds[0]) / n_steps) if n_steps else math.nan
 
@@ -176,6 +178,6 @@ def _row(
 
 
 def _score(curve: _Curve, n_steps: int) -> float | None:
-    """The last value that was reported until then; None where it is not finite."""
+    """The last value reported up to this step; None if it is not finite."""
     until = curve.values[curve.n_steps <= n_steps]
     return float(until[-1]) if len(until) and np.isfinite(until[-1]) else None

@@ -20,16 +20,16 @@ from deviate.stats.stability.blocks import (
 )
 
 CACHE_BYTES = 2**20
-"""Of what is worked on at once, so that it stays in a core's cache."""
+"""Bytes processed at once, so that they stay in a core's cache."""
 N_TAKEN, N_PREPARED = 64, 512
 """Examples whose pairs are in memory at once, and those that one thread prepares at once."""
 SMALL = 2**18
-"""Multiplications in a matrix product that starts no threads of its own."""
+"""Multiplications in a matrix product that starts no BLAS threads."""
 N_FACTORS = 16
 """Examples whose likelihoods are multiplied before one logarithm is taken, which costs ten times as much. It divides
 N_TAKEN."""
 LEAST_PRODUCT = 1e-280
-"""Products of probabilities above this have lost no digits to the range of floats."""
+"""Products of probabilities above this have not lost precision to underflow."""
 
 
 def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[Matrix, Matrix]:
@@ -64,7 +64,7 @@ def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[M
 
 
 def _deltas(values: Matrix, usable: Bools) -> Matrix:
-    """From values of ensembles, those of members on the diagonal; only the upper triangle is looked at."""
+    """Values of ensembles minus those of members, which are on the diagonal; only the upper triangle is used."""
     alone = np.diagonal(values)
     with np.errstate(over="ignore", invalid="ignore"):
         deltas = mirror(values - (alone[:, None] + alone) / 2)
@@ -75,8 +75,8 @@ def _deltas(values: Matrix, usable: Bools) -> Matrix:
 def _right(scores: Floats, truth: Labels) -> Matrix:
     """Number of examples for which the mean of two runs is right, in the upper triangle.
 
-    Examples of one true class stand together, class by class in rows: that the first largest score is the true one's
-    is then that its row is above all before it and not below any behind it.
+    Examples are sorted by true class, with classes in rows: the true class has the first largest score if its row is
+    above all rows before it and not below any after it.
     """
     n_runs, _, n_classes = scores.shape
     limit = np.finfo(scores.dtype).max / 2
@@ -104,7 +104,7 @@ def _right_of_class(
     n_classes, n_runs, n = rows.shape
     counts = np.zeros((n_runs, n_runs), np.int64)
     width = min(n_runs, max(1, CACHE_BYTES // (n_classes * n * rows.itemsize)))
-    room = np.empty((n_classes, width, n), rows.dtype)  # memory that is asked for anew costs more than the sums
+    room = np.empty((n_classes, width, n), rows.dtype)  # allocating again would cost more than the sums
     with np.errstate(invalid="ignore"):
         for run in range(n_runs):
             for columns in pieces(n_runs - run, width):
@@ -176,7 +176,7 @@ def _likelihoods(first: Matrix, second: Matrix, room: Matrix) -> Matrix:
 
 
 def _direct(first: Matrix, second: Matrix) -> Matrix:
-    """The same sum of logarithms for scores whose powers are beyond floats: the largest of each sum is taken out."""
+    """The sum of logarithms for scores whose exponentials overflow: log-sum-exp with the maximum taken out."""
     totals = np.zeros((len(first), len(second)))
     for example in range(first.shape[1]):
         both = first[:, None, example] + second[:, example]

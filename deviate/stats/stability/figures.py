@@ -56,7 +56,7 @@ def ratio_of(part: Estimate, whole: Estimate) -> Estimate:
 
 
 def sampling_sd(share: Estimate, n_examples: int) -> Estimate:
-    """What another test set of this size would add to a share of right examples; no number of runs reduces it.
+    """Test-set sampling SD of a proportion of correct examples; no number of runs reduces it.
 
     Source: binomial, sqrt(p (1 - p) / n).
     """

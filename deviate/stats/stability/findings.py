@@ -1,4 +1,4 @@
-"""All that is told of stability: every set and the weights of every experiment, convergence, and weak models."""
+"""Stability findings: every set and the weights of every experiment, convergence, and weak models."""
 
 from collections.abc import Sequence
 
@@ -23,13 +23,13 @@ def stability(
     weak: tuple[str, float] | None = None,
     convergence_metric: str | None = None,
 ) -> StabilityFindings:
-    """Everything on stability, as far as outputs, weights and times are on record.
+    """Stability findings, as far as outputs, weights and times were recorded.
 
     Args:
-        captured: one per experiment, in the same order; an empty one where nothing was captured.
-        columns: of those beside the examples of a set, the ones that hold groups; None for every column of few values.
-        weak: name of a metric and the score below which a model is weak (above which, where less of it is better).
-        convergence_metric: whose convergence is told, instead of the primary one.
+        captured: one per experiment, in the same order; empty if nothing was captured. columns: example columns that
+            hold groups; None for every column with few values. weak: name of a metric and the score below which a model
+            is weak (above which, if less is better). convergence_metric: metric of the convergence table, instead of
+            the primary one.
 
     Raises:
         InputError: no experiment has the metric of `weak`.

@@ -1,4 +1,4 @@
-"""Examples on which runs disagree: how many, which ones most, and how far runs go with the majority."""
+"""Examples on which runs disagree: how many, which ones most, and agreement with the majority."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from deviate.stats.stability.figures import SINGLE, jackknife
 Counts = NDArray[np.int32]
 N_SHOWN = 20
 N_AT_ONCE = 4096
-"""Examples whose labels, of many runs, stay in a core's cache."""
+"""Number of examples whose labels, of many runs, stay in a core's cache."""
 NO_MAJORITY = Unavailable("of two runs each is as good as the majority")
 GROWS = Unavailable("the share of unstable examples grows with the number of runs")
 
@@ -29,9 +29,9 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
     if n_runs == 2:
         return Measure("majority-agreement", NO_MAJORITY, NO_MAJORITY)
     most = n_alike.max(axis=0)
-    # A class with so many votes is seen by so many runs.
+    # A class with k votes is predicted by k runs.
     n_most, n_below = ((n_alike == n_votes).sum(axis=0) // np.maximum(n_votes, 1) for n_votes in (most, most - 1))
-    # Without one of the runs that predict it, a class that alone had most votes is level with those one below it; one
+    # Without one of its runs, a class that alone had most votes ties with those that had one vote less; one
     # of several that had most is no longer among them.
     n_alike_without = np.where(n_most == 1, (most - 1) * (1 + n_below), most * (n_most - 1))
     value = float((most * n_most).sum() / (n_runs * n_examples))
@@ -40,7 +40,7 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
 
 
 def alike(labels: Integers) -> Counts:
-    """How many runs, itself among them, predict what each run predicts, (R, N): whatever the number of classes."""
+    """The number of runs, including itself, with the same prediction as each run, (R, N)."""
     n_alike = np.full(labels.shape, len(labels), dtype=np.int32)
     unstable = np.flatnonzero((labels != labels[0]).any(axis=0))
     for first in range(0, len(unstable), N_AT_ONCE):
@@ -56,14 +56,14 @@ def alike(labels: Integers) -> Counts:
 
 
 def unstable_share(labels: Integers) -> Measure:
-    """Share of examples on which not all runs agree: no figure of the model alone, for it grows with every run."""
+    """Proportion of examples on which not all runs agree; it grows with the number of runs."""
     if len(labels) < 2:
         return Measure("unstable-examples", SINGLE, SINGLE)
     return Measure("unstable-examples", float((labels != labels[0]).any(axis=0).mean()), GROWS)
 
 
 def flip_rates(n_alike: Counts) -> NDArray[np.float64]:
-    """Share of pairs of runs that disagree on each example, (N,); its mean is the churn.
+    """Proportion of pairs of runs that disagree on each example, (N,); its mean is the churn.
 
     Args:
         n_alike: as `alike` gives it, of two runs or more.
@@ -74,7 +74,7 @@ def flip_rates(n_alike: Counts) -> NDArray[np.float64]:
 
 
 def least_stable(captured: CapturedSet, classes: Classified, n_alike: Counts | None) -> tuple[UnstableExample, ...]:
-    """The examples on which most pairs of runs disagree, most flipped first, then in order of the first run."""
+    """The least stable examples: by proportion of disagreeing pairs, then in the order of the first run."""
     labels = classes.labels
     if labels is None or n_alike is None or len(labels) < 2:
         return ()

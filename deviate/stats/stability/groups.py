@@ -1,4 +1,4 @@
-"""Sub-groups of an evaluation set: spread of accuracy and error rates over runs, and what the groups are made of."""
+"""Sub-groups of an evaluation set: spread of accuracy and error rates over runs, and where the groups come from."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ from deviate.stats.stability.figures import mean_of, ratio_of, sd_of
 Column = NDArray[np.generic]
 Flags = NDArray[np.bool_]
 POSITIVE = 1
-"""The positive of two classes: the second."""
+"""Index of the positive class of two: the second."""
 MOST_VALUES = 50
-"""A column with more values is one of measurements or names, and tells no groups."""
+"""Maximum number of values of a group column; more are measurements or names."""
 WHOLE = Unavailable("the whole itself")
 NOT_BINARY = Unavailable("needs two classes")
 
@@ -29,10 +29,10 @@ def group_table(
     confidence: float,
     rng: Resamples,
 ) -> tuple[tuple[GroupStability, ...], tuple[str, ...]]:
-    """All examples and every sub-group, in order of columns and of values, and sentences on what is no sub-group.
+    """Rows for all examples and every sub-group, in order of columns and values, and notes on skipped columns.
 
     Args:
-        columns: of those beside the examples, the ones that hold groups; None for all that have few values.
+        columns: example columns that hold groups; None for all with few values.
 
     Source: Zhuang et al. (2022), tables 3 and 5.
     """
@@ -47,7 +47,7 @@ def group_table(
     whole = _rates(classes, right, everything)
     table = [_group("", "All", classes, everything, whole, whole, confidence, rng)]
     for name, column in labels.items():
-        values, codes = np.unique(column, return_inverse=True)  # codes, for NaN equals nothing
+        values, codes = np.unique(column, return_inverse=True)  # codes, as NaN equals nothing
         for code, value in enumerate(values):
             member = codes.reshape(-1) == code
             rates = _rates(classes, right, member)
@@ -124,7 +124,7 @@ def _group(
 def _measure(
     values: Sequence[float], whole: Sequence[float] | Unavailable | None, confidence: float, rng: Resamples
 ) -> GroupMeasure:
-    """A rate of a group over runs; `whole` is that of all examples, None where it is that itself."""
+    """A rate of a group over runs; `whole` is the rate of all examples, None if the group is all examples."""
     sd = sd_of(values)
     if whole is None:
         return GroupMeasure(mean_of(values), sd, WHOLE, WHOLE)

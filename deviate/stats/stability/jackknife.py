@@ -20,7 +20,7 @@ BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "ensemble-accuracy": (-1.0, 1.0),
     "weight-distance": (0.0, 2.0),
 }
-"""What a measure cannot leave, and no interval of it says it could: cutting there takes no coverage from it."""
+"""Range of a measure; clipping its interval there does not reduce coverage."""
 
 
 def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> Measure:
@@ -94,7 +94,7 @@ def standard_error(matrix: Matrix) -> float:
 
 
 def _without_each(matrix: Matrix) -> Matrix:
-    """The mean over pairs without each run, less that over all pairs: small, and so with all its digits."""
+    """The mean over pairs without each run, minus that over all pairs: a small number, so no digits are lost."""
     n = len(matrix)
     apart = mirror(matrix - float(np.mean(_pairs(matrix))))
     without: Matrix = (apart.sum() / 2 - apart.sum(axis=1)) / ((n - 1) * (n - 2) / 2)
@@ -123,7 +123,7 @@ def _mean(matrix: Matrix) -> Estimate:
 
 
 def _spread_refusal(matrix: Matrix) -> Unavailable | None:
-    """Why runs give no standard error: all pairs, or all runs among the others, are the same up to rounding."""
+    """Why there is no standard error: all pairs, or the means of all runs, are equal up to rounding."""
     pairs = _pairs(matrix).tolist()
     finest = resolution(pairs)
     if max(pairs) - min(pairs) < finest:

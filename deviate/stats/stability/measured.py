@@ -1,4 +1,4 @@
-"""What several parts of stability ask of one set, computed once: scores of runs, and measures of every pair of them."""
+"""Measures of one set that several stability figures share: scores of runs, and matrices over pairs of runs."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """Scores one per run, empty where there are none; (R, R) matrices, None where outputs or truth do not give them.
+    """Scores, one per run, empty if there are none; (R, R) matrices, None if outputs or truth do not allow them.
 
     Attributes:
         gains, loss_gains: of ensembles of two, in accuracy and in cross-entropy.
@@ -33,7 +33,7 @@ class Measured:
 
 
 def measure_all(answers: Classified) -> Measured:
-    """Everything that the outputs and the truth of a set give."""
+    """All measures that the outputs and the truth of a set allow."""
     gains, loss_gains = None, None
     if answers.outputs is not None and answers.truth is not None:
         gains, loss_gains = ensemble_deltas(answers.outputs, answers.kind, answers.truth)

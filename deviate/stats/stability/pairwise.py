@@ -31,10 +31,10 @@ from deviate.stats.stability.blocks import (
 
 Indices = npt.NDArray[np.intp]
 Exponents = npt.NDArray[np.intc]
-"""As `numpy.frexp` gives them, and as `numpy.ldexp` takes them everywhere."""
+"""Exponents as `numpy.frexp` returns them and `numpy.ldexp` takes them on all platforms."""
 
 TILE = 1024
-"""Columns of outputs, over runs and classes, whose products are in memory at once: 8 MiB."""
+"""Number of columns of outputs, over runs and classes, whose products are in memory at once: 8 MiB."""
 NEAR = 1e-3
 """Squared distances below this lose digits as 2 - 2 cos."""
 
@@ -148,7 +148,7 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Own:
-    """Of one layer: the largest weight of each run, the power of two that it is below, products of runs so scaled."""
+    """Per layer: the largest weight of each run, its exponent of two, and the products of the scaled runs."""
 
     largest: Matrix
     exponents: Exponents
@@ -156,7 +156,7 @@ class _Own:
 
 
 def _own(layer: Floats) -> _Own:
-    """Layers are read one by one, for those of many runs together may be more than memory takes."""
+    """Compute these values of a layer; layers are read one by one to bound the memory."""
     largest = np.abs(layer).max(axis=1, initial=0).astype(np.float64)
     usable = np.isfinite(largest)
     exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
@@ -168,19 +168,19 @@ def _own(layer: Floats) -> _Own:
 
 
 def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
-    """Piece by piece in float64, divided by powers of two, so that no square leaves the range of floats."""
+    """Pieces in float64, divided by powers of two, so that no square leaves the range of floats."""
     scales = np.ldexp(1.0, -exponents)[:, None]
     for piece in pieces(layer.shape[1], PIECE_BYTES // max(1, 8 * len(layer))):
         yield np.where(usable[:, None], layer[:, piece], 0.0).astype(np.float64) * scales
 
 
 def _flat(numbers: npt.NDArray[Any], n_kept: int) -> npt.NDArray[Any]:
-    """All dimensions but the first ones as one."""
+    """Flatten all dimensions but the first ones."""
     return numbers.reshape(*numbers.shape[:n_kept], math.prod(numbers.shape[n_kept:]))
 
 
 def _narrowest(labels: Labels) -> npt.DTypeLike:
-    """The smallest type that tells these labels apart: a cast takes them modulo its range, which their span fits."""
+    """The smallest type that distinguishes these labels: casts wrap modulo its range, which covers their span."""
     span = int(labels.max(initial=0)) - int(labels.min(initial=0))
     return np.uint8 if span < 2**8 else np.uint16 if span < 2**16 else labels.dtype
 
@@ -207,7 +207,7 @@ def _products(centred: Centred, rows: slice, columns: slice) -> Matrix:
 
 
 def _is_of_run(columns: slice, n_runs: int, n_classes: int) -> Matrix:
-    """1 where a column, counted through all classes of all runs, is of that run, else 0; (R, columns)."""
+    """Indicator (R, columns): 1 if a column, counted over all classes of all runs, belongs to the run."""
     run = np.arange(columns.start, columns.stop) // n_classes
     is_of: Matrix = np.equal(run, np.arange(n_runs)[:, None]).astype(np.float64)
     return is_of
@@ -222,7 +222,7 @@ def _columns(centred: Centred, piece: slice, columns: slice) -> Matrix:
 
 
 def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
-    """Products over the roots of those of each run with itself; NaN for runs whose own is 0."""
+    """Products over the root of the product of the self-products; NaN for runs whose self-product is 0."""
     norms = np.sqrt(np.diagonal(sums))
     norms[norms == 0] = np.nan
     alike = mirror(np.clip(sums / (norms * norms[:, None]), -1.0, 1.0))
@@ -232,7 +232,7 @@ def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
 
 
 def _doubled_ranks(numbers: Floats, *, ties_by_place: bool) -> tuple[Indices, Indices]:
-    """The order of numbers, and twice the rank of each in that order, from 2; ties share the mean of theirs."""
+    """The sort order of numbers, and twice the rank of each in that order, from 2; ties share their mean rank."""
     n = len(numbers)
     doubled = np.arange(2, 2 * n + 2, 2)
     order = np.argsort(numbers)

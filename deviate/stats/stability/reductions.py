@@ -1,4 +1,4 @@
-"""What averaging a run's own outputs does to variability: snapshots of it, or augmented copies of its input."""
+"""Reduction of variability by averaging a run's own outputs, over snapshots or augmented copies of its input."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ COPIES = {
 """Augmented copies per image; the original is averaged with them. Source: code of Summers & Dinneen (2021), but for
 flipped crops by one pixel."""
 N_SNAPSHOTS = 5
-"""Outputs of a run that a snapshot ensemble averages, the last ones. Source: Summers & Dinneen (2021): 5 cycles."""
+"""Number of last outputs of a run that a snapshot ensemble averages. Source: Summers & Dinneen (2021): 5 cycles."""
 
 
 def reductions(
@@ -39,12 +39,12 @@ def reductions(
     confidence: float,
     single: Measured | None = None,
 ) -> tuple[Reduction, ...]:
-    """Of one set: each augmentation of it, and snapshots of it and of its augmentations, as far as they are there.
+    """Reductions for one set: each of its augmentations, and snapshots of all of them, as far as recorded.
 
     Args:
         others: the last evaluations of sets named `base+augmentation`.
         by_step: all sets at steps of the main loop.
-        single: what was measured of the base already.
+        single: measures of the base, computed before.
     """
     rows = []
     for other in rest:
@@ -91,7 +91,7 @@ def reduction(
 
 
 def _reduction(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
-    """As a share, of these runs alone."""
+    """The reductions as proportions, for these runs alone."""
     before, after = variability(single, runs), variability(averaged, runs)
     if isinstance(before, Unavailable):
         return before
@@ -117,7 +117,7 @@ def _interval(
 
 
 def _measures(of_set: Measured, confidence: float) -> tuple[Measure, ...]:
-    """The five, as far as they are there."""
+    """The five measures, as far as available."""
     measures = []
     if of_set.accuracies:
         measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
@@ -133,7 +133,7 @@ def _measures(of_set: Measured, confidence: float) -> tuple[Measure, ...]:
 
 
 def _n_members(augmentation: str) -> int | None:
-    """The original and its copies; None for an augmentation that is not known."""
+    """The number of averaged outputs, the original and its copies; None for an unknown augmentation."""
     copies = COPIES.get(augmentation)
     return None if copies is None else 1 + copies
 
@@ -152,7 +152,7 @@ def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
 
 
 def _average_steps(sets: Sequence[CapturedSet]) -> CapturedSet | None:
-    """Mean of the outputs at several steps, of sets that hold the same examples of the same runs in one order."""
+    """The mean outputs over several steps, of sets with the same examples of the same runs in one order."""
     if len(sets) < 2:
         return None
     last = sets[-1]

@@ -36,10 +36,8 @@ def set_stability(
     """Every measure of one set, as far as what was captured allows.
 
     Args:
-        captured: all of the same experiment: other sets, steps.
-        index: of the experiment among those of the findings.
-        weights_by_step: distances of weights after steps of the main loop.
-        columns: as `groups.group_table` takes them.
+        captured: everything captured of the experiment: other sets, steps. index: of the experiment in the findings.
+            weights_by_step: weight distances after steps of the main loop. columns: as for `groups.group_table`.
     """
     if not len(item.positions):
         return _empty(item, index)
@@ -86,7 +84,7 @@ def set_stability(
 
 
 def _sampling_sd(scores: Sequence[float], n: int, *, has_parts: bool) -> Estimate:
-    """Binomial; pixels of an image, or labels of a text, are right and wrong together, and fewer than they seem."""
+    """Binomial sampling SD; none for pixels or tokens, which are correlated within an example."""
     if not scores:
         return NO_TRUTH
     return PARTS if has_parts else sampling_sd(mean_of(scores), n)
@@ -99,7 +97,7 @@ def _empty(captured_set: CapturedSet, index: int) -> SetStability:
 
 
 def base_of(item: CapturedSet, captured: Captured) -> CapturedSet | None:
-    """The set whose augmentation this one is; None for a set of its own."""
+    """The set of which this one is an augmentation; None if it is none."""
     base, plus, _ = item.name.partition("+")
     return next((captured_set for captured_set in captured.sets if plus and captured_set.name == base), None)
 
@@ -107,7 +105,7 @@ def base_of(item: CapturedSet, captured: Captured) -> CapturedSet | None:
 def _measures(
     classes: Classified, of_set: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
 ) -> list[Measure]:
-    """In the order of their names; `losses` are the cross-entropies that can be told."""
+    """Measures in the order of their names; `losses` are the cross-entropies of runs that have them."""
     measures = []
     if classes.labels is not None and of_set.churn is not None and n_alike is not None:
         measures.append(over_pairs("churn", of_set.churn, confidence))

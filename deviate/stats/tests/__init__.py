@@ -1,1 +1,1 @@
-"""Tests of hypotheses, and the intervals that belong to them."""
+"""Hypothesis tests and their intervals."""

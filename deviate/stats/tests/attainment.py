@@ -29,7 +29,7 @@ EMPTY = Series((), ())
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """Main-loop steps done, and seconds (None: not on record), when a run got there or was last seen."""
+    """Main-loop steps and seconds (None if not recorded) at which a run reached the target or was censored."""
 
     replicate: int
     n_steps: int

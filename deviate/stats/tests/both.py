@@ -16,7 +16,7 @@ NEAR = f"p cannot be told from alpha by {MANY_RESAMPLES:,} arrangements"
 
 @dataclass(frozen=True, slots=True)
 class BothTests:
-    """What both tests say of one null value. `sign` is that of the difference from it."""
+    """Results of both tests for one null value. `sign` is that of the difference from it."""
 
     t_test: Test
     permutation: Test
@@ -39,7 +39,7 @@ class BothTests:
 
 
 def upper_p(t_test: Test, permutation: Test) -> float:
-    """The larger p of both tests, where the permutation test's is as large as its Monte-Carlo error allows."""
+    """The larger p of both tests, with the permutation p at the upper end of its Monte-Carlo error."""
     return max(t_test.p_value, min(1.0, permutation.p_value + permutation.p_error))
 
 
@@ -77,7 +77,7 @@ def ask_fit(
     confidence: float = 0.95,
     is_paired: bool = False,
 ) -> BothTests:
-    """The same of scores that have been found to be enough, finite, and with spread."""
+    """Run both tests on scores already checked to be enough, finite, and with spread."""
     b, a = _rows(baseline, candidate)
     answer = ask(b, a, null, alpha=1 - confidence, side=side, is_paired=is_paired)
     note = "" if side == "both" else "one-sided"
@@ -116,7 +116,7 @@ def interval_of_both(
 
 
 def including(interval: Interval, null: float) -> Interval:
-    """The interval with a value that was not rejected: where p does not fall steadily, it may lie beyond the ends."""
+    """The interval extended to a value that was not rejected, which may lie outside if p is not monotone."""
     return replace(interval, low=min(interval.low, null), high=max(interval.high, null))
 
 
@@ -128,7 +128,7 @@ def too_few_arrangements(n_baseline: int, n_candidate: int, alpha: float, *, is_
 
 
 def p_of(p_value: float) -> str:
-    """`.0079`: a p in a reason, to two digits."""
+    """A p in a reason, to two digits: `.0079`."""
     return f"{p_value:.2g}".removeprefix("0")
 
 

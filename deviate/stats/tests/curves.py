@@ -15,7 +15,7 @@ from deviate.stats.estimates.steps import Floats, Integers, main_loop
 from deviate.stats.tests.two_sample import welch, welch_interval
 
 MOST_STEPS = 100
-"""Steps at which curves are compared, equally spaced in the order of those that all runs reported."""
+"""Maximum number of steps at which curves are compared, equally spaced among those that all runs reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _curves(experiment: Experiment, name: str) -> list[_Curve]:
 
 
 def _common_steps(curves: Sequence[_Curve]) -> tuple[Integers, int]:
-    """The steps that all have, and the number of those that only some have."""
+    """The steps that all runs have, and the number of other steps."""
     first = curves[0].steps
     if all(np.array_equal(curve.steps, first) for curve in curves[1:]):
         return first, 0
@@ -110,7 +110,7 @@ def _area(steps: Integers, values: Floats) -> float:
 
 
 def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:
-    """Of the t interval of the mean per step, pointwise. Source: Student (1908)."""
+    """Half-widths of the t interval of the mean per step, pointwise. Source: Student (1908)."""
     n = len(values)
     if n < 2:
         return ()
@@ -122,14 +122,14 @@ def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:
 def _band(
     b: Floats, a: Floats, difference: Floats, confidence: float, rng: np.random.Generator
 ) -> tuple[tuple[tuple[float, float], ...], str]:
-    """Low and high end per step, none of them with too few runs; and what the band is, or why there is none."""
+    """Low and high end per step, empty with too few runs; and a description of the band, or why there is none."""
     if min(len(b), len(a)) < VERDICT_RUNS:
         return (), f"no band: needs {count(VERDICT_RUNS, 'run')} in each, has {len(b)} and {len(a)}"
     finest = 2 * np.spacing(np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0))) + 1 / LARGEST
     has_spread = (np.ptp(a, axis=0) >= finest) | (np.ptp(b, axis=0) >= finest)
     half = np.where(difference == 0, 0.0, np.inf)
     if has_spread.any():
-        # In units of the largest value, for squares of large scores leave the range of floats.
+        # In units of the largest value, as squares of large scores leave the range of floats.
         scale = np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0))[has_spread]
         one, other = b[:, has_spread] / scale, a[:, has_spread] / scale
         quantile = simultaneous_quantile(one, other, confidence=confidence, rng=rng)

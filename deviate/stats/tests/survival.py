@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """Share of runs that are not there yet after each time at which some got there, beginning with (0, 1).
+    """Proportion of runs that have not reached the target after each event time, beginning with (0, 1).
 
     Attributes:
         variance: Greenwood's, of the logarithm of the share; infinite where the share is 0.
@@ -106,7 +106,7 @@ def log_rank(
         sizes = f"{len(baseline[0])} and {len(candidate[0])}"
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')} in each, has {sizes}")
     n_a = len(candidate[0])
-    # In order of time, for the order of runs must not change which arrangements are drawn.
+    # Sorted by time, as the order of runs must not change the permutations.
     runs = [run for side in (candidate, baseline) for run in sorted(zip(*side, strict=True))]
     times = np.asarray([time for time, _ in runs], dtype=float)
     happened = np.asarray([reached for _, reached in runs], dtype=bool)
@@ -118,7 +118,7 @@ def log_rank(
     if not statistics.any():
         return Unavailable("all runs reached it at the same time")
     n_as_extreme = int((np.abs(statistics) >= abs(observed) - TOLERANCE * max(1.0, abs(observed))).sum())
-    extra = 0 if is_exact else 1  # what was observed is one of a sample
+    extra = 0 if is_exact else 1  # the observed arrangement is part of a sample
     p_value = (n_as_extreme + extra) / (len(statistics) + extra)
     return Test("log-rank", observed, p_value, note=how(is_exact=is_exact))
 
@@ -153,7 +153,7 @@ def _log_log_bound(share: float, variance: float, z: float) -> float:
 
 
 def _crossing(times: Sequence[float], shares: Sequence[float]) -> float | None:
-    """The first time at which a falling share is at most one half; None where it never is. NaN is not below."""
+    """The first time at which a decreasing proportion is at most one half; None if never. NaN does not count."""
     below = [index for index, share in enumerate(shares) if share < 0.5 + TOLERANCE]
     if not below:
         return None

@@ -64,7 +64,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     notes = [f"{tied} ties"] if tied else []
     if u in (0, n_a * n_b):
         p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
-        # What is tied is tied within a side.
+        # Whether ties are only within sides.
         notes = [
             "exact",
             f"complete separation, 0 of {n_a * n_b} pairs against",
@@ -107,12 +107,14 @@ def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailabl
 
 
 def n_tied(*samples: Values) -> int:
-    """Scores that another one equals."""
+    """The number of scores that equal another one."""
     return sum(n for n in Counter(value for sample in samples for value in sample).values() if n > 1)
 
 
 def _chance_of_distance(n_a: int, n_b: int, ends: np.ndarray, distance: int) -> float:
-    """Chance that two distributions are this far apart somewhere when sides are dealt to the sorted scores at random.
+    """Probability of a distance this large somewhere under random assignment of sides to sorted scores.
+
+    The state is the number of candidate scores so far; paths that reach the distance are removed.
 
     The state is how many of the scores so far are of the candidate; what reaches the distance leaves it.
     """

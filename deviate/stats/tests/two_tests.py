@@ -26,23 +26,23 @@ from deviate.model.minimum import N_RESAMPLES
 from deviate.stats.tests.permutation import Matrix, combinations, deal_runs, parts
 
 MOST_ARRANGEMENTS = 200_000
-"""Ways to deal runs to two sides, up to which all of them are tried; 10 runs of each have 184,756."""
+"""Maximum number of arrangements that are all tried; 10 runs of each have 184,756."""
 MANY_RESAMPLES = 99_999
-"""Arrangements that are drawn where 9,999 leave open on which side of alpha p is."""
+"""Number of arrangements drawn if 9,999 leave open on which side of alpha p is."""
 N_ERRORS = 3.0
-"""Monte-Carlo standard errors within which a p is too near to alpha to decide."""
+"""Monte-Carlo standard errors within which a p is too close to alpha to decide."""
 ROUNDING = 1e-9
-"""Two t that differ by less, relative to the larger of 1 and |t|, are equal."""
+"""Two t values that differ by less, relative to the larger of 1 and |t|, are equal."""
 NO_SPREAD = 1e-12
-"""A sum of scores of which the largest is 1 that is nothing but rounding."""
+"""Sums of scores scaled to 1 that are below this are only rounding."""
 FARTHEST = 1e6
-"""A difference of means in units of the largest deviation: beyond it no arrangement counts that does not count here."""
+"""A difference of means in units of the largest deviation, beyond which no further arrangement counts."""
 PRECISION = 1e-4
-"""Standard errors to which an end of an interval is found by bisection."""
+"""Precision of bisection for the ends of an interval, in standard errors."""
 _CELLS = 4_000_000
 
 Side = Literal["both", "above", "below"]
-"""What is asked about the difference: that it is not the null value, that it is above it, or below it."""
+"""The alternative: that the difference is not the null value, is above it, or below it."""
 OPPOSITE: dict[Side, Side] = {"both": "both", "above": "below", "below": "above"}
 Vector = NDArray[np.float64]
 
@@ -179,7 +179,7 @@ class _Runs:
 
     def __init__(self, baseline: Vector, candidate: Vector) -> None:
         self.n_b, self.n_a = baseline.shape[1], candidate.shape[1]
-        self.sums: Vector | None = None  # of the arrangements, for both limits of one comparison
+        self.sums: Vector | None = None  # permutation sums, for both limits of one comparison
         b, a = np.sort(baseline, axis=1), np.sort(candidate, axis=1)
         finest = 2 * np.spacing(np.maximum(np.abs(b).max(axis=1), np.abs(a).max(axis=1)))
         mean_b, mean_a = b.mean(axis=1), a.mean(axis=1)
@@ -188,7 +188,7 @@ class _Runs:
         self.difference = (mean_a - mean_b) / self.scale
         self.b, self.a = b / self.scale[:, None], a / self.scale[:, None]
         self.square_b, self.square_a = (self.b**2).sum(axis=1), (self.a**2).sum(axis=1)
-        # Of sides with as many runs the one that spreads more goes first, whichever is the candidate.
+        # With equally many runs the side that spreads more goes first, whichever is the candidate.
         cubes = (self.a**3).sum(axis=1) > (self.b**3).sum(axis=1)
         self.is_second = (self.square_b > self.square_a) | ((self.square_b == self.square_a) & cubes)
         variance_b = self.square_b / (self.n_b * (self.n_b - 1))
@@ -199,7 +199,7 @@ class _Runs:
         self.df = 1 / (share**2 / (self.n_a - 1) + (1 - share) ** 2 / (self.n_b - 1))
 
     def select(self, which: NDArray[np.bool_]) -> "_Runs":
-        """Some of the comparisons."""
+        """Select some of the comparisons."""
         other = object.__new__(_Runs)
         other.n_a, other.n_b, other.sums = self.n_a, self.n_b, None
         for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding", "is_second"):
@@ -211,11 +211,11 @@ class _Runs:
         return np.asarray((self.difference - nulls / self.scale) / self.se, dtype=np.float64)
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
-        """P and three of its Monte-Carlo standard errors."""
+        """P-values and three of their Monte-Carlo standard errors."""
         distance = np.clip(self.difference - nulls / self.scale, -FARTHEST, FARTHEST)
         n_a, n_b = self.n_a, self.n_b
         n = n_a + n_b
-        # The candidate's scores less the null value, all of them centred: their sum on one side then tells both means.
+        # The candidate's scores minus the null value, all centred: the sum of one side then determines both means.
         first, second = self.a + distance[:, None] * n_b / n, self.b - distance[:, None] * n_a / n
         if n_a == n_b:
             is_second = self.is_second[:, None]
@@ -252,7 +252,7 @@ class _Runs:
         return float((self.difference[0] + direction * half) * self.scale[0])
 
     def _balanced_limit(self, direction: float, alpha: float, n_resamples: int) -> float:
-        """With as many runs on both sides t rises with the difference of means alone.
+        """The limit for equally many runs on both sides, where t depends on the difference of means alone.
 
         An arrangement then has |t*| >= |t| up to a distance from the difference that was observed, which is known for
         each, so that the limit is one of these distances.
@@ -265,7 +265,7 @@ class _Runs:
             first, second = (self.b[0], self.a[0]) if self.is_second[0] else (self.a[0], self.b[0])
             self.sums = _sums(rows, np.concatenate([first, second]))
         sums, n_own = self.sums, _n_first(n, n, n_resamples)
-        # Where both sides have the same scores neither goes first: the interval is as far on both sides.
+        # If both sides have the same scores neither goes first: the interval is symmetric.
         directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
         return max(
             _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
@@ -291,7 +291,7 @@ class _Runs:
         return high
 
     def _p_along(self, direction: float, n_resamples: int, *, is_one_sided: bool) -> Callable[[float], float]:
-        """P of the permutation test at a null value so far from the difference; sums are linear in it."""
+        """Permutation p at a null value at this distance from the difference; sums are linear in the distance."""
         n_a, n_b, se = self.n_a, self.n_b, float(self.se[0])
         share = n_a / (n_a + n_b)
         values = np.concatenate([self.a[0], self.b[0]])
@@ -337,7 +337,7 @@ class _Pairs:
         self.df = np.full(len(differences), self.n - 1.0)
 
     def select(self, which: NDArray[np.bool_]) -> "_Pairs":
-        """Some of the comparisons."""
+        """Select some of the comparisons."""
         other = object.__new__(_Pairs)
         other.n = self.n
         for name in ("scale", "difference", "values", "se", "df", "rounding"):
@@ -349,7 +349,7 @@ class _Pairs:
         return np.asarray((self.difference - nulls / self.scale) / self.se, dtype=np.float64)
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
-        """P and three of its Monte-Carlo standard errors; t rises with the sum, for signs leave the squares alone."""
+        """P-values and three Monte-Carlo standard errors; t increases with the sum, as sign flips keep the squares."""
         distance = np.clip(self.difference - nulls / self.scale, -FARTHEST, FARTHEST)
         values = self.values + distance[:, None]
         observed = np.abs(distance) * self.n
@@ -402,7 +402,7 @@ def _shares(
     is_exact: bool,
     is_mirrored: bool,
 ) -> tuple[Vector, Vector]:
-    """P from the numbers of arrangements that are as far out on either side, and three Monte-Carlo standard errors.
+    """P from the numbers of arrangements as extreme on either side, and three Monte-Carlo standard errors.
 
     A sample counts what was observed as one of it. Mirrored arrangements stand for two, with t and -t.
     Source: Phipson & Smyth (2010).
@@ -416,7 +416,7 @@ def _shares(
         far, opposite = (above, below) if side == "above" else (below, above)
         shares = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
         other = both / 2 if is_mirrored else (opposite + extra) / (n_rows + extra)
-        # Beyond a half in any case; what was observed is on both sides of itself.
+        # Beyond a half in any case: the observed one is on both sides of itself.
         p_value = np.where(is_right, shares, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
     p_value = np.minimum(p_value, 1.0)
     error = np.zeros(len(p_value)) if is_exact else N_ERRORS * np.sqrt(p_value * (1 - p_value) / n_rows)
@@ -424,14 +424,14 @@ def _shares(
 
 
 def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, *, is_exact: bool) -> float:
-    """The largest distance at which the share of arrangements that count is at least alpha.
+    """The largest distance at which the proportion of counted arrangements is at least alpha.
 
     At a distance u an arrangement counts where |sums - u moved| >= u most, and |moved| <= most.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(sums > 0, sums / (most + moved), -sums / (most - moved))
     distances[np.isnan(distances)] = 0.0
-    distances[(np.abs(moved) > most - 0.25) & (np.abs(sums) <= NO_SPREAD * most)] = math.inf  # what was observed
+    distances[(np.abs(moved) > most - 0.25) & (np.abs(sums) <= NO_SPREAD * most)] = math.inf  # the observed arrangement
     extra = 0 if is_exact else 1
     n_least = math.ceil(alpha * (len(distances) + extra) - 1e-9) - extra
     if n_least <= 0:
@@ -447,7 +447,7 @@ def _sums(rows: Matrix, values: Vector) -> Vector:
 def _products(ways: Vector, values: Vector) -> Vector:
     """Sums that each arrangement makes of each comparison, (ways, comparisons).
 
-    Of one comparison without BLAS, whose threads take longer to begin and to wait than the product does.
+    For one comparison without BLAS, whose threads take longer to start and wait than the product itself.
     """
     if len(values) == 1:
         return np.asarray(np.einsum("ij,j->i", ways, values[0])[:, None])
@@ -456,13 +456,13 @@ def _products(ways: Vector, values: Vector) -> Vector:
 
 @lru_cache(maxsize=16)
 def _n_first(n_candidate: int, n_baseline: int, n_resamples: int) -> Vector:
-    """How many runs of the first side each arrangement leaves there."""
+    """How many runs of the first side stay there in each arrangement."""
     rows, _ = arrangements(n_candidate, n_baseline, n_resamples)
     return np.asarray(rows[:, :n_candidate].sum(axis=1, dtype=np.float64))
 
 
 def _blocks(rows: Matrix, n_comparisons: int) -> Iterator[tuple[Vector, slice]]:
-    """Rows as numbers with some of the comparisons, so few that their product stays small."""
+    """Rows as floats in blocks with few enough comparisons that their product stays small."""
     for part in parts(rows):
         ways = part.astype(np.float64)
         step = max(1, _CELLS // len(ways))
@@ -471,7 +471,7 @@ def _blocks(rows: Matrix, n_comparisons: int) -> Iterator[tuple[Vector, slice]]:
 
 
 def arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> tuple[Matrix, bool]:
-    """Ways to deal runs to two sides, a row each, True for a run of the candidate; and whether these are all.
+    """Assignments of runs to two sides, one per row, True for a run of the candidate; and whether these are all.
 
     With as many runs on both sides each row stands for its mirror image too.
     """
@@ -482,7 +482,7 @@ def arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> tuple[M
 
 
 def flips(n: int, n_resamples: int) -> tuple[Matrix, bool]:
-    """Signs of differences, a row each, True for the sign that was observed; each stands for its mirror image too."""
+    """Signs of differences, one arrangement per row, True for the observed sign; each stands for its mirror image."""
     if 2**n <= MOST_ARRANGEMENTS:
         return _all_flips(n), True
     return _some_flips(n, n_resamples), False

@@ -39,7 +39,7 @@ class Function:
 
     Attributes:
         roles: by the shape of the arguments.
-        is_told: whether the weights were recorded as they are before the first step that is traced.
+        weights_recorded: whether its initial weights were recorded, before the first traced step.
         is_open: whether it gave what may be gradients or, without an optimizer, new weights.
     """
 
@@ -47,7 +47,7 @@ class Function:
         self.name = str(getattr(function, "__name__", "function"))
         self.parameters = list(inspect.signature(function).parameters)
         self.roles: dict[Any, Roles] = {}
-        self.is_told = False
+        self.weights_recorded = False
         self.is_open = False
 
 
@@ -83,22 +83,22 @@ class JaxTrace:
             if function is None:
                 function = self.functions[program] = Function(inner)
             if function.is_open and program.latest is not None:
-                self._settle(function, program, args, kwargs)
+                self._check_update(function, program, args, kwargs)
             call = Call(function, shape_of((args, kwargs)))
             roles = function.roles.get(call.shape)
             if self.trace.level >= 2 and (roles is None or program.trains):
                 leaves = named_leaves((args, kwargs))
                 # Copies: the memory of an argument may be given away to a result.
-                wanted = range(len(leaves)) if roles is None else self._wanted_leaves(function, roles)
+                wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles)
                 call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
                 if roles is not None:
-                    self._tell_arguments(call, roles, frame)
+                    self._record_arguments(call, roles, frame)
         except Exception as error:
             self.recorder.fault("trace of jax", error)
             return None
         return call
 
-    def _settle(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
+    def _check_update(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
         """What a function gave is handed to its next call: these were weights, and an update."""
         if program.weights_index is None and program.weights_index_handed_on(args, kwargs) is not None:
             self.trace.tick()
@@ -114,7 +114,7 @@ class JaxTrace:
             roles = call.function.roles.get(call.shape)
             if roles is None:
                 roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
-                self._tell_arguments(call, roles, frame)
+                self._record_arguments(call, roles, frame)
             self._record_training(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
             # A compiled function is to its caller what a module is to a model.
@@ -146,11 +146,11 @@ class JaxTrace:
         if is_update:
             trace.tick()
 
-    def _wanted_leaves(self, function: Function, roles: Roles) -> list[int]:
-        is_told = function.is_told or self.trace.is_dropped
-        return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not is_told]
+    def _select_leaf_indices(self, function: Function, roles: Roles) -> list[int]:
+        weights_recorded = function.weights_recorded or self.trace.is_dropped
+        return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not weights_recorded]
 
-    def _tell_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
+    def _record_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
         """States of generators, then weights where it is the first step that is traced, then the batch."""
         if self.trace.level < 2:
             return
@@ -164,9 +164,9 @@ class JaxTrace:
                     continue
                 if kind == "batch":
                     record_batch(trace, name, array, place)
-                elif kind == "state" or not (call.function.is_told or trace.is_dropped):
+                elif kind == "state" or not (call.function.weights_recorded or trace.is_dropped):
                     record(trace, kind, name, array, place)
-        call.function.is_told |= not trace.is_dropped
+        call.function.weights_recorded |= not trace.is_dropped
 
     # ------------------------------------------------------------ what is not compiled
 

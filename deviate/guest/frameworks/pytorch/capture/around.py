@@ -30,7 +30,7 @@ ANSWERS = ("y", "Y", "labels", "label", "targets", "target", "t", "yb", "lbl", "
 SPLIT = re.compile(r"(?:^|_)(?:train|val|valid|validation|test|dev|eval)(?:_|$)")
 CHOICE = re.compile(r"(?:^|_)(?:mask|idx|index|indices|ids)(?:_|$)")
 """Two parts of the name of a tensor that tells which examples are in a split."""
-MOST_PICKS = 8
+MAX_PICK_TRIES = 8
 """How many pairs of an array and indices are tried for one input."""
 
 
@@ -141,7 +141,7 @@ class Surroundings:
         """
         if not inputs or inputs[0].device.type != "cpu" or inputs[0].layout != self.kinds.strided:
             return
-        first_input, n_picks = inputs[0], MOST_PICKS
+        first_input, n_tries_left = inputs[0], MAX_PICK_TRIES
         candidates: list[tuple[str, Any, dict[str, Any]]] = []
         for frame in self.project.frames(_getframe(1)):
             variables = names.variables(frame)
@@ -149,8 +149,8 @@ class Surroundings:
         for array, holder, variables in candidates:
             if holder.dtype == first_input.dtype and holder.shape[1:] == first_input.shape[1:]:
                 for indices, picks, _ in candidates:
-                    if picks is not holder and n_picks and _may_pick(picks, holder, first_input):
-                        n_picks -= 1
+                    if picks is not holder and n_tries_left and _may_pick(picks, holder, first_input):
+                        n_tries_left -= 1
                         if _equal(holder[picks], first_input):
                             yield array, indices, variables, picks, holder.shape[0]
 
