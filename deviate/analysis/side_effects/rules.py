@@ -10,7 +10,7 @@ from deviate.analysis.resolve.tree import constant_text, keywords, last_name, po
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.effects import WRITERS, WRITING_METHODS
 from deviate.model import SideEffectKind
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
 """Kind, place and what."""
@@ -31,7 +31,7 @@ IDS = {
     "NeptuneLogger": ("with_id", "run"),
 }
 """Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
-ID_VARIABLES = split_words(
+ID_VARIABLES = word_set(
     "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
 )
 
@@ -75,7 +75,7 @@ def plain(name: str) -> str:
 
 MODE_VARIABLES = {"WANDB_MODE": "online", "NEPTUNE_MODE": "async", "SWANLAB_MODE": "cloud", "COMET_START_ONLINE": "1"}
 
-UPLOADS = split_words(
+UPLOADS = word_set(
     "wandb.save wandb.log_artifact wandb.log_model wandb.init().save wandb.init().log_artifact requests.post "
     "requests.put requests.patch requests.Session().post requests.Session().put httpx.post httpx.put smtplib.SMTP "
     "smtplib.SMTP_SSL slack_sdk.WebClient().chat_postMessage slack_sdk.WebClient().files_upload "
@@ -120,7 +120,7 @@ def _online(survey: Survey, destinations: Destinations) -> Found:
                 yield "upload", target, f'{key}="{online}"'
 
 
-DATABASES = split_words(
+DATABASES = word_set(
     "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
     "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
     "optuna.storages.RDBStorage mlflow.set_tracking_uri"
@@ -184,7 +184,7 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "Seq2SeqTrainingArguments": (0, ("output_dir",)),
 }
 """The same of classes of frameworks, by the last part of the name."""
-ON_PATHS = split_words("write_text write_bytes mkdir touch")
+ON_PATHS = word_set("write_text write_bytes mkdir touch")
 """Methods of a path that write it."""
 
 

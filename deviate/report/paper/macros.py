@@ -64,8 +64,8 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
         for row in rows
         if (description := row[index]) is not None
     ]
-    whose = _experiments(findings, report)
-    names = [(*whose[index], description.metric.name) for index, description, _ in places]
+    experiment_prefixes = _experiments(findings, report)
+    names = [(*experiment_prefixes[index], description.metric.name) for index, description, _ in places]
     commands = [macro.name.removeprefix("deviate") for macro in general]
     macros = list(general)
     endings = (*ENDINGS, *_further_endings())

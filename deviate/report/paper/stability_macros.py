@@ -38,11 +38,16 @@ def stability_macros(
         experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
     """
     stability = findings.stability
-    groups = [((*whose[captured.experiment], captured.name), _of_set(captured)) for captured in stability.sets]
-    groups += [
-        ((*whose[weights.experiment], "weights"), _of_measure(weights.distance)) for weights in stability.weights
+    macro_groups = [
+        ((*experiment_prefixes[captured.experiment], captured.name), _of_set(captured)) for captured in stability.sets
     ]
-    for prefix, (_, macros) in zip(prefixes([name for name, _ in groups], ENDINGS, commands), groups, strict=True):
+    macro_groups += [
+        ((*experiment_prefixes[weights.experiment], "weights"), _of_measure(weights.distance))
+        for weights in stability.weights
+    ]
+    for prefix, (_, macros) in zip(
+        prefixes([name for name, _ in macro_groups], ENDINGS, commands), macro_groups, strict=True
+    ):
         yield from (macro.behind(prefix) for macro in macros)
 
 

@@ -26,8 +26,8 @@ def adjust(
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
-    settled = {name: iter(_settle(family, confidence, has_looks=has_looks)) for name, family in members.items()}
-    return tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
+    adjusted = {name: iter(_adjust_family(family, confidence, has_looks=has_looks)) for name, family in members.items()}
+    return tuple(tuple(next(adjusted[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
 def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:

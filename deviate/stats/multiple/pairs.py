@@ -79,7 +79,7 @@ def compare_all(
     has_looks = any(at.plan is not None for at in standings)
     corrected, family = adjust(compared, confidence=confidence, has_looks=has_looks)
     pairs = []
-    for candidate, settled, at in zip(described[1:], corrected, standings, strict=True):
+    for candidate, adjusted_pair, at in zip(described[1:], corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
         looked = headline.note if (headline := _headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
