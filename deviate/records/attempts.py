@@ -1,4 +1,6 @@
-"""What an executor leaves in an attempt: a claim while it lives, a result when it has ended."""
+"""Files that an executor writes into an attempt: a claim while the executor is alive, a result when the attempt has
+ended.
+"""
 
 import dataclasses
 import functools
@@ -24,7 +26,7 @@ STALE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Who runs this attempt.
+    """The executor that is running this attempt.
 
     Attributes:
         host, boot, namespace: of the machine, as in `Machine`; empty in claims of formats that had only the host.
@@ -100,7 +102,8 @@ def read_claim(attempt: Path) -> Claim | None:
 
 
 def write_result(attempt: Path, result: Result) -> Result:
-    """The last file of an attempt: from now on it has ended, and what it has left is covered by digests.
+    """Write the result, which is the last file of an attempt: it marks the attempt as ended and holds digests of its
+    files.
 
     Whoever ends an attempt calls this, the executor that ran it or the one that found it orphaned.
 
@@ -121,7 +124,9 @@ def write_result(attempt: Path, result: Result) -> Result:
 
 
 def recorded_files(attempt: Path) -> list[Path]:
-    """The files of an attempt that can reach a report: all but its result, its work copy and what is half written."""
+    """The files of an attempt that can influence a report: all except the result, the work copy and partially written
+    files.
+    """
     paths: list[Path] = []
     for folder, folders, names in os.walk(attempt):
         place = Path(folder)
@@ -131,7 +136,8 @@ def recorded_files(attempt: Path) -> list[Path]:
 
 
 def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
-    """Files that are not what they were when the attempt ended; one that has grown has kept what it was.
+    """Files that differ from when the attempt ended. A file that only grew is not damaged, as its recorded part is
+    intact.
 
     Captured outputs and weights that were removed are not damaged.
 
@@ -150,7 +156,7 @@ def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
 
 
 def is_verifiable(attempt: Path, result: Result) -> bool:
-    """Whether there are digests of all that the attempt recorded: older versions of deviate made none."""
+    """Whether the result has digests of all recorded files; older versions of deviate wrote none."""
     if result.files is None:
         return False
     parts = [read_result(part) for part in collect_continued(attempt)[:-1]]
@@ -181,7 +187,7 @@ def _size(path: Path) -> int:
 
 
 def _digest(path: Path, size: int) -> str:
-    """The digest of the first bytes of a file, computed once as long as the file stays as it is."""
+    """SHA-256 of the first bytes of a file, cached until the file changes."""
     facts = path.stat()
     return _known_digest(path, size, facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
@@ -192,7 +198,7 @@ def _known_digest(path: Path, size: int, *facts: int) -> str:  # noqa: ARG001  (
 
 
 def collect_continued(attempt: Path) -> tuple[Path, ...]:
-    """An attempt after those whose files it took over, the first one first: together they are one run.
+    """The attempt preceded by those whose work copies it continued, oldest first; together they are one run.
 
     Steps count on from one to the next, so a step that was cut off and is repeated counts twice.
     """
@@ -206,7 +212,7 @@ def collect_continued(attempt: Path) -> tuple[Path, ...]:
 
 
 def read_result(attempt: Path) -> Result | None:
-    """The result; None when the attempt has not ended.
+    """Read the result of an attempt, or return None when it has not ended.
 
     Raises:
         RecordError: the file is there and damaged.
@@ -222,7 +228,7 @@ def read_result(attempt: Path) -> Result | None:
 
 
 def read_intact_result(attempt: Path) -> Result | None:
-    """The result; None where the attempt has not ended, or its record is damaged."""
+    """Read the result, or return None when the attempt has not ended or the result is damaged."""
     try:
         result = read_result(attempt)
     except RecordError:
@@ -231,7 +237,7 @@ def read_intact_result(attempt: Path) -> Result | None:
 
 
 def _files_from(sizes: dict[str, tuple[int, str]]) -> tuple[RecordedFile, ...]:
-    """Raises ValueError for a path that leaves the attempt."""
+    """Convert the `files` field. Raises ValueError for a path outside the attempt."""
     for name in sizes:
         if not name or name.startswith("/") or ".." in name.split("/"):
             raise ValueError(f"{name!r} is no file of the attempt")

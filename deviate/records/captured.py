@@ -1,4 +1,6 @@
-"""What was captured of an experiment, as arrays: sets with their examples aligned, and weights by layer."""
+"""Captured outputs and weights of an experiment as arrays: evaluation sets with aligned examples, and weights by
+layer.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,9 +21,9 @@ Moments = dict[int | None, dict[int, list[Artifact]]]
 
 
 def collect_captured(experiment: Experiment) -> Captured:
-    """Everything that the completed runs of an experiment kept, in a form that can be measured.
+    """Load everything that the completed runs of an experiment captured.
 
-    A file that is damaged or gone is a reason among others, and so is a set that cannot be aligned; neither ends it.
+    Damaged or missing files, and sets that cannot be aligned, are reported as reasons; they do not raise.
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
     reasons: list[str] = []
@@ -48,7 +50,9 @@ def collect_captured(experiment: Experiment) -> Captured:
 
 
 def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence[Run]) -> dict[int, list[Artifact]]:
-    """Files of the last evaluation, without those of runs that could not keep theirs: what they have is earlier."""
+    """Drop files of the last evaluation of runs that ran out of space: the files they have are from an earlier
+    evaluation.
+    """
     full = {
         run.replicate
         for run in runs
@@ -58,7 +62,7 @@ def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence
 
 
 def _list_refusals(runs: Sequence[Run]) -> list[str]:
-    """What the guest could not keep, with the runs that say so."""
+    """Sentences on what the guest could not capture, with the affected runs."""
     replicates_by_reason: dict[str, list[int]] = {}
     for run in runs:
         for reason in run.not_captured:
@@ -71,7 +75,7 @@ def _replicates(those: Sequence[int]) -> str:
 
 
 def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
-    """Sets by name, in the order in which they came first in the first run that has them; files that are there."""
+    """Evaluation sets by name, with the files that exist, in the order of the first run that has them."""
     sets: dict[str, Moments] = {}
     lost_replicates: set[int] = set()
     for run in runs:
@@ -87,7 +91,7 @@ def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
 
 
 def _open_files(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict[int, Stored]:
-    """The files of one moment that can be read."""
+    """The readable files of one point in time."""
     opened = {}
     for replicate, shards in files.items():
         try:
@@ -98,7 +102,7 @@ def _open_files(files: Mapping[int, list[Artifact]], reasons: list[str]) -> dict
 
 
 def _moments(run: Run) -> dict[str, dict[int | None, list[Artifact]]]:
-    """Files of a run by set and step; under None once more those of the last moment of its first rank."""
+    """Files of a run by set and step; the last files of its first rank are also listed under None."""
     files: dict[str, dict[int | None, list[Artifact]]] = {}
     last: dict[str, int | None] = {}
     first: dict[str, int] = {}
@@ -117,7 +121,7 @@ def _moments(run: Run) -> dict[str, dict[int | None, list[Artifact]]]:
 
 
 def _shards(files: Sequence[Artifact]) -> list[Artifact]:
-    """The last file of a moment, and those of the other ranks that were kept with it."""
+    """The last file of a set, together with the files of other ranks from the same point in time."""
     last = files[-1]
     if last.rank is None:
         return [last]
@@ -130,7 +134,7 @@ def _shards(files: Sequence[Artifact]) -> list[Artifact]:
 
 
 def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> list[CapturedSet]:
-    """The set at steps that all runs have, in the order of examples of its last evaluation."""
+    """The set at each step that all runs captured, with examples in the order of the last evaluation."""
     replicates = frame.captured_set.replicates
     all_steps = [step for step in moments if step is not None]
     steps = sorted(step for step in all_steps if all(replicate in moments[step] for replicate in replicates))
@@ -140,7 +144,7 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
             f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs, and left out."
         )
     if len(steps) == 1 and all(moments[steps[0]][replicate] == moments[None][replicate] for replicate in replicates):
-        return []  # nothing but the last evaluation itself
+        return []  # only the last evaluation itself
     most = max(2, STEP_BYTES // max(1, frame.n_bytes))
     if len(steps) > most:
         chosen = sorted({round(index * (len(steps) - 1) / (most - 1)) for index in range(most)})

@@ -1,4 +1,4 @@
-"""One set of examples at one moment: the outputs of all runs as one array, examples aligned, kind told."""
+"""One evaluation set at one point in time: the outputs of all runs as one array, with aligned examples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from deviate.records.stored_arrays import KEYS, OUTPUTS, TRUTH, Stored
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A set that was built, and what puts the same set at other moments into the same frame.
+    """A set together with the alignment that is applied to the same set at other points in time.
 
     Attributes:
         examples: of the first run, as they stand in its file. rows: which of them are left, (N,) rising.
@@ -45,7 +45,7 @@ def build(
     reference: Frame | None,
     max_bytes: int = MOST_BYTES,
 ) -> Frame | str:
-    """The set with all runs that can be read, or why there is none.
+    """Build the set from all runs that can be read, or return why none can.
 
     Args:
         files: by replicate. n_runs: how many runs could have kept it.
@@ -119,7 +119,9 @@ def _examples(file: Stored) -> Examples:
 def _orders(
     aligned: Aligned, reference: Frame | None
 ) -> tuple[Sequence[npt.NDArray[np.intp] | None], npt.NDArray[np.intp] | None]:
-    """Rows to take of each run, and which rows of the first run (or of the reference) they are; None for others."""
+    """Rows to select in each run, and the corresponding rows of the first run (or the reference); None where they
+    cannot be aligned.
+    """
     if reference is None:
         return aligned.orders, aligned.positions
     orders = aligned.orders[1:]
@@ -135,7 +137,8 @@ def _orders(
 def _truth(
     runs: Sequence[Examples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
 ) -> tuple[Array | None, tuple[Numbers, ...] | None, list[str]]:
-    """The truth of the aligned examples where the runs that have it agree, or do but for the numbers of classes.
+    """The labels of the aligned examples, where all runs that have labels agree, at least up to the numbering of
+    classes.
 
     Returns:
         The truth; by what numbers the classes of each run are to be called, None where they stay; notes.
@@ -161,7 +164,7 @@ def _truth(
 
 
 def _renumber(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
-    """The same with the classes of each run under other numbers."""
+    """Permute the classes of each run to the numbering of the first run."""
     outputs, labels = stacked.outputs, stacked.labels
     if outputs is not None:
         outputs = np.stack([output[:, np.argsort(order)] for output, order in zip(outputs, numbers, strict=True)])
@@ -179,7 +182,7 @@ def _size(array: Array) -> int:
 
 
 def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None, list[str]]:
-    """True classes or values, one per row of the outputs; none where there are more or fewer of them."""
+    """True classes or values, one per row of the outputs; empty where the numbers of rows do not match."""
     if truth is None:
         return None, []
     if _size(truth) == n_rows * _columns(truth, form):
@@ -188,7 +191,7 @@ def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None
 
 
 def _columns(truth: Array, form: Form) -> int:
-    """Numbers of the truth that belong to one row: several where they are shares of classes."""
+    """Numbers of the labels per row: several where labels are distributions over classes."""
     is_distribution = form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1
     return form.n_columns if is_distribution and truth.shape[-1] == form.n_columns else 1
 
@@ -199,7 +202,7 @@ def _columns_of(
     orders: Sequence[npt.NDArray[np.intp] | None],
     form: Form,
 ) -> dict[str, Array]:
-    """What was logged with the examples in the first run, where it has a number or a word for each."""
+    """Columns that the first run logged with the examples, if they have one number or string per example."""
     first = files[replicates[0]]
     columns = {}
     for name in first.names:
@@ -213,9 +216,10 @@ def _columns_of(
 def _with_a_class(
     truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: Form
 ) -> npt.NDArray[np.bool_] | None:
-    """Rows whose true class is one of those that there are scores of; None for all, or where none is.
+    """Rows whose true class has scores; None for all rows, or where no row has.
 
-    Beside classes alone, what is below 0 is none where no run ever predicts such a number: -100 marks what is ignored.
+    In a set with class labels only, negative labels are excluded if no run ever predicts a negative number: -100 marks
+    examples to ignore.
     """
     if truth is None or labels is None or truth.dtype.kind not in "iu":
         return None
@@ -231,7 +235,7 @@ def _with_a_class(
 def _counted_anew(
     labels: npt.NDArray[np.integer[Any]] | None, truth: Array | None, kind: OutputKind
 ) -> tuple[npt.NDArray[np.integer[Any]] | None, Array | None, list[str]]:
-    """Classes from 0 where a script has other numbers for them."""
+    """Renumber classes from 0 where the script uses other numbers."""
     if kind != "labels" or labels is None:
         return labels, truth, []
     everything = np.unique(labels)

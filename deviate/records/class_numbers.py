@@ -1,6 +1,8 @@
-"""Numbers that a script gives its classes: where they differ between runs, those of the first run are put for them.
+"""Maps the class numbers of each run to those of the first run, for scripts that number their classes differently each
+time.
 
-A script that numbers classes in the order of a `set` of words has others in each run, for the hashes of words differ.
+A script that numbers classes in the iteration order of a `set` of strings numbers them differently in every run,
+because string hashes are randomised.
 """
 
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ Numbers = npt.NDArray[np.intp]
 
 
 def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, ...] | None:
-    """What the classes of each run are called in the first; None where labels differ in another way than by number.
+    """The number in the first run for each class of each run; None where labels differ by more than a renumbering.
 
     Classes without an example keep their order among the numbers that are left.
 

@@ -1,8 +1,8 @@
-"""Columns of measurements: sequences of plain numbers that do not stay in memory.
+"""Columns of measurements: sequences of numbers that are stored outside of memory.
 
-A list of a million floats takes 32 MB and one of steps another 36; an experiment has ten such runs. The numbers of a
-long run lie in a file without a name instead, which the system pages in where somebody looks, and which is gone with
-the last column of the run.
+A list of a million floats takes 32 MB and a list of steps another 36; an experiment has ten such runs. The numbers of a
+long run are therefore stored in an unnamed temporary file, which the operating system pages in on access and deletes
+with the last column of the run.
 """
 
 import contextlib
@@ -27,7 +27,9 @@ T = TypeVar("T")
 
 
 class _Column(Sequence[T], Generic[T]):
-    """Numbers of eight bytes each; equal to any sequence of equal items, as a tuple is to a tuple, NaN to NaN too."""
+    """A column of 8-byte numbers; equal to any sequence with equal items. As in tuples, NaN equals NaN if it is the
+    same column item.
+    """
 
     __slots__ = ("_numbers",)
 
@@ -74,7 +76,7 @@ class _Column(Sequence[T], Generic[T]):
 
 
 class Values(_Column[float]):
-    """Values, or times, with all their bits."""
+    """A column of values or times, stored exactly."""
 
     __slots__ = ()
 
@@ -90,7 +92,7 @@ class Values(_Column[float]):
 
 
 class Steps(_Column[int | None]):
-    """Steps of the main loop, None outside of it."""
+    """A column of main-loop steps, None outside of the loop."""
 
     __slots__ = ()
 
@@ -108,8 +110,8 @@ class Steps(_Column[int | None]):
 
 
 def _numpy(numbers: Any, dtype: Any, *, copy: bool | None) -> "NDArray[Any]":
-    """Of a file it is the very pages, where the type is the same and nobody asks for a copy."""
-    import numpy as np  # a tenth of a second that verbs which read no values need not wait for
+    """NumPy view of the column; it is not a copy if the type matches and no copy is requested."""
+    import numpy as np  # importing NumPy takes 0.1 s, which commands that read no values avoid
 
     return np.array(numbers, dtype=dtype) if copy else np.asarray(numbers, dtype=dtype)
 
@@ -126,7 +128,7 @@ def series_of(
     parts: list[array[Any]] = [part for columns_of_one in columns.values() for part in columns_of_one]
     views: list[memoryview[Any]] = [memoryview(part) for part in parts]
     if sum(map(len, parts)) > 3 * MOST_IN_MEMORY:
-        with contextlib.suppress(OSError):  # a record on a full or read-only disk is read all the same
+        with contextlib.suppress(OSError):  # on a full or read-only disk, keep the numbers in memory
             views = _on_disk(parts, folder)
     triples = zip(views[::3], views[1::3], views[2::3], strict=True)
     return {

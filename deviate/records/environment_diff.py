@@ -1,7 +1,7 @@
-"""Where the environments of runs that are compared differ: in the runs of a variant, of an experiment, and from now on.
+"""Compares the environments of runs: within a variant, across an experiment, and with the environment of now.
 
-Interpreter, packages, framework builds, driver, kind of device, flags and threads have to be the same; names of hosts,
-paths, sizes and times need not.
+Interpreter, packages, framework builds, driver, kind of device, flags and threads have to be equal; host names, paths,
+sizes and times may differ.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,10 +36,10 @@ Levels = dict[str, list[Who]]
 
 
 def differences(runs: Sequence[Run]) -> list[str]:
-    """Warnings about facts of the environment that are not the same in all runs of a variant, packages in one of them.
+    """Warnings about environment facts that differ between runs of a variant; packages are combined into one warning.
 
-    What the variant itself sets to another level in each run, as thread counts in `config`, is meant to differ. A run
-    that does not tell a fact, because it failed before, differs from none.
+    Facts that the variant itself changes from run to run, such as thread counts in `config`, are expected to differ. A
+    run that did not record a fact, because it failed before, is not compared in it.
     """
     counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
     declared = _declared_factors(run.controls for run in counted)
@@ -50,9 +50,9 @@ def differences(runs: Sequence[Run]) -> list[str]:
 
 
 def environment_misfits(experiment: Path) -> tuple[str, ...]:
-    """What differs between the environments of runs that have ended, over all variants: what `--strict` refuses.
+    """Environment facts that differ between finished runs, over all variants; `--strict` refuses to continue with any.
 
-    Flags of frameworks are compared within a variant only, for variants set them. Empty when all is the same.
+    Flags of frameworks are compared within a variant only, because variants set them. Empty when everything is equal.
 
     Raises:
         RecordError: a spec or a result is damaged.
@@ -86,7 +86,7 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
 
 
 def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = True) -> tuple[str, ...]:
-    """What runs that were added now would find otherwise than all runs on record; empty when there is nothing to tell.
+    """Environment facts that would differ between runs added now and all recorded runs; empty when there are none.
 
     Args:
         has_machine: False where runs are carried out elsewhere: then only interpreter and packages are compared.
@@ -118,7 +118,7 @@ ABSENT = "absent"
 
 
 def _counting_attempt(run: Path) -> Path | None:
-    """The latest attempt that ended and is not run again."""
+    """The latest attempt that ended and will not be repeated."""
     for attempt in reversed(attempts(run)):
         result = read_intact_result(attempt)
         if result is not None:
@@ -133,14 +133,14 @@ def _counting_attempts(experiment: Path) -> list[Path]:
 
 
 def _declared_factors(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
-    """The factors that are held at several levels."""
+    """Factors that the experiment holds at several levels."""
     names = list(controls)
     factors = {factor for levels in names for factor in levels}
     return tuple(factor for factor in factors if len({levels.get(factor) for levels in names}) > 1)
 
 
 def _tells(fact: str, facts: Mapping[str, str]) -> bool:
-    """Whether somebody with these facts says something of this one, if only by leaving it away."""
+    """Whether an environment reports a fact, either with a value or by omitting it from a complete list."""
     if fact.startswith(VARIABLE):
         return ALWAYS_TOLD in facts
     if fact.startswith(PACKAGE):
@@ -151,7 +151,7 @@ def _tells(fact: str, facts: Mapping[str, str]) -> bool:
 def _disagreements(
     facts_of_runs: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()
 ) -> dict[str, Levels[Who]]:
-    """Facts that are not the same wherever they are told; those that name a declared factor may differ."""
+    """Facts whose recorded values differ between runs. Facts of a declared factor are allowed to differ."""
     disagreements: dict[str, Levels[Who]] = {}
     for fact in sorted(
         {fact for facts in facts_of_runs.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold
@@ -168,7 +168,7 @@ def _disagreements(
 
 
 def _of_packages(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
-    """One phrase, if any package differs or is not everywhere."""
+    """One phrase on packages whose version differs or that are missing in some runs; None if there are none."""
     everywhere = {
         who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in facts.items()
     }
@@ -177,7 +177,7 @@ def _of_packages(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
 
 
 def _shorten(texts: Sequence[str]) -> list[str]:
-    """A handful of packages, and how many there are, in one phrase; none for none."""
+    """The first few names and the total count, as one phrase; empty for no names."""
     if not texts:
         return []
     more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []

@@ -1,4 +1,4 @@
-"""Reading and writing the JSON files of a record: whole or not at all."""
+"""Reads and writes the JSON files of a record atomically."""
 
 import contextlib
 import json
@@ -19,19 +19,19 @@ from deviate.records.schema import HAS_DIGEST, SCHEMA, FileFormat, check_schema
 
 try:
     import fcntl
-except ImportError:  # no POSIX: nobody is kept out there
+except ImportError:  # not available outside POSIX: then folders are not locked
     fcntl = None  # type: ignore[assignment]
 
 T = TypeVar("T")
 LOCK = ".lock"
 DAMAGED = "restore it from a backup, or delete it"
-NAMELESS_S = 2  # how long a lock may be held by who has not said so
+NAMELESS_S = 2  # how long a lock without an owner note may be held
 MISSING = re.compile(r"Object missing required field `(?P<field>.*?)`(?: - at `\$\.?(?P<place>.*)`)?")
 """What msgspec says of a field that is not there."""
 
 
 def write_record(path: Path, file_format: FileFormat, record: object, *, is_durable: bool = True) -> None:
-    """Replace the file in one step, with its schema number in front and its digest behind.
+    """Replace the file atomically, with its schema number as the first field and its digest as the last.
 
     Args:
         record: a value of the type that `schema` declares for the format.
@@ -83,12 +83,13 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
 
 
 def to_builtins(record: object) -> Any:
-    """A declared record as what `json` writes."""
+    """Convert a declared record to values that `json` can write."""
     return msgspec.to_builtins(record, enc_hook=_plain)
 
 
 def _plain(value: object) -> object:
-    """Numbers of NumPy, and texts that know where they stood in a file, are subclasses, which msgspec takes for others.
+    """Convert NumPy numbers, and strings that remember their position in a file: subclasses that msgspec does not
+    accept.
 
     Raises:
         TypeError: nothing that JSON has.
@@ -102,7 +103,7 @@ def _plain(value: object) -> object:
 
 
 def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
-    """Read a file back as what it declares; fields that it does not declare are passed over.
+    """Read a file as the type that is declared for it; undeclared fields are ignored.
 
     Raises:
         RecordError: it is missing, damaged, or written by a newer deviate.
@@ -114,9 +115,9 @@ def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
 
 @contextlib.contextmanager
 def lock_folder(folder: Path, *, waits: bool) -> Iterator[None]:
-    """Be the only one that changes what a folder holds; it is made where there is none.
+    """Lock a folder for changes; it is created if it does not exist.
 
-    The system gives the lock back when its holder dies. Not every file system can lock, and then nobody is kept out.
+    The operating system releases the lock when its holder dies. On file systems without locks, nothing is locked.
 
     Args:
         waits: until the other one has done; for changes that take no time.
@@ -149,9 +150,9 @@ def lock_folder(folder: Path, *, waits: bool) -> Iterator[None]:
 
 
 def _lock(file: IO[bytes], *, waits: bool) -> bool:
-    """Take the lock, or where that is not possible at all go without.
+    """Acquire the lock, or continue without one where the file system does not support it.
 
-    Who holds it without a name has only just got it, or is done in no time: that is waited for.
+    A holder without a note has only just acquired the lock or is about to release it, so this waits for it.
 
     Returns: False where another process has it.
     """
@@ -172,7 +173,7 @@ def _lock(file: IO[bytes], *, waits: bool) -> bool:
 
 
 def _note(file: IO[bytes], text: str) -> None:
-    """Say in a lock who has it: only for a message, so that it does not matter where the disk does not take it."""
+    """Write the owner of a lock into it. This is used only in a message, so write errors are ignored."""
     with contextlib.suppress(OSError):
         file.truncate(0)
         file.write(text.encode())
@@ -180,7 +181,7 @@ def _note(file: IO[bytes], text: str) -> None:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what a wrong shape raises while a document is taken apart into an error that names the file.
+    """Convert errors that are raised while a document is parsed to a RecordError that names the file.
 
     Raises:
         RecordError: a field is missing or of the wrong kind.
@@ -192,7 +193,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def in_words(error: Exception) -> str:
-    """What is missing, as `'line' is missing in selection[0].metric`, or what stands where in place of what."""
+    """Word a parse error: `'line' is missing in selection[0].metric`, or the actual and the expected kind of value."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
     match = MISSING.fullmatch(str(error))
@@ -202,7 +203,7 @@ def in_words(error: Exception) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the name durable too; not every file system can."""
+    """Flush a folder to disk, so that file names are durable; some file systems do not support it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Flags under which further runs of an experiment are like those on record."""
+"""Command-line flags with which further runs of an experiment are like the recorded ones."""
 
 import shlex
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ WARNS = ("on-missing", "warn")
 
 
 def flags_of(plan: Plan, variant: VariantPlan) -> Iterator[str]:
-    """Word by word, as `deviate diverge` takes them beside the command and the variant; none of what was imported.
+    """Flags as `deviate diverge` takes them, besides the command and the variant; empty for imported experiments.
 
-    Devices, time limits and the like are no part of what a run is, and were those of the call.
+    Devices, time limits and similar options do not change what a run computes, so they are not included.
     """
     if plan.imported:
         return

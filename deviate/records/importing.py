@@ -1,4 +1,4 @@
-"""Files that something else wrote are read: by the importer that knows them, and joined where each holds one run."""
+"""Reads files written by other tools: selects the importer, and joins files that hold one run each."""
 
 import dataclasses
 import itertools
@@ -30,9 +30,10 @@ MOST_OTHERS = 500
 
 
 def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
-    """Read the experiments that files and folders hold, each under a name of its own.
+    """Read the experiments in files and folders, each under a unique name.
 
-    Several that hold one run each are one experiment; so are the files of a folder that no format knows as a whole.
+    Several files with one run each become one experiment; so do the files of a folder that no importer claims as a
+    whole.
 
     Args:
         form: name of the format, where it is not to be guessed.
@@ -56,12 +57,12 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
 
 
 def folder_names(experiments: Sequence[Imported]) -> tuple[str, ...]:
-    """What experiments that were read can be called on record, where names have no letters but those of ASCII."""
+    """Names for recording imported experiments; names are reduced to ASCII letters."""
     return _names(experiments, NO_FOLDER)
 
 
 def published_table(path: Path) -> str | None:
-    """A file of summaries by the DEVIATE release of 2021, rightly labelled, as CSV; None for any other file.
+    """Convert a summary file of the DEVIATE release of 2021 to CSV with corrected labels; None for any other file.
 
     Raises:
         InputError: it is damaged.
@@ -104,7 +105,9 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
 
 
 def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
-    """What else lies in a folder that one format claims as a whole, so that nobody takes it for read."""
+    """Files of other formats in a folder that one importer claims as a whole, so that they can be reported as
+    unread.
+    """
     files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
     counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
     return tuple(
@@ -114,13 +117,13 @@ def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
 
 
 def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
-    """Whether several files hold one run of one experiment each, all in one format."""
+    """Whether several files of one format hold one run of one experiment each."""
     are_single = all(len(experiments) == 1 and len(experiments[0].runs) == 1 for experiments in read)
     return len(read) > 1 and are_single and len({experiments[0].form for experiments in read}) == 1
 
 
 def _claiming(path: Path) -> Importer | None:
-    """The importer of a file or folder: of the tree, or else of another package."""
+    """The importer for a file or folder: a built-in one, else one of a plug-in."""
     tree = IMPORTERS.in_tree()
     claiming = [importer for importer in tree.values() if importer.claims(path)]
     if not claiming:
@@ -129,12 +132,12 @@ def _claiming(path: Path) -> Importer | None:
 
 
 def _within(folder: Path) -> list[Path]:
-    """What lies in a folder, itself and not deeper; hidden files are nobody's results."""
+    """The direct children of a folder, hidden files excluded."""
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MOST_FILES]
 
 
 def _join_runs(parts: Sequence[Imported]) -> Imported:
-    """Files of one run each as one experiment, in the order in which they were given."""
+    """Join files of one run each into one experiment, in the given order."""
     labels = _labels(parts)
     runs = tuple(
         dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, labels, strict=True)
@@ -152,7 +155,7 @@ def _join_runs(parts: Sequence[Imported]) -> Imported:
 
 
 def _labels(parts: Sequence[Imported]) -> list[str]:
-    """Labels as they stand where they tell runs apart, else the paths of the files from where they part."""
+    """Labels of runs: the imported labels if they are unique, else the parts of the paths in which the files differ."""
     labels = [part.runs[0].label for part in parts]
     if len(set(labels)) == len(labels):
         return labels
@@ -164,7 +167,7 @@ def _labels(parts: Sequence[Imported]) -> list[str]:
 
 
 def _common_name(parts: Sequence[Imported]) -> str:
-    """What the names of files have in common, else the name of the folder they lie in."""
+    """The common part of the file names, else the name of their folder."""
     paths = [part.sources[0].absolute() for part in parts]
     letters = zip(*{path.stem for path in paths}, strict=False)
     common = NUMBERS.sub(
@@ -177,7 +180,7 @@ def _common_name(parts: Sequence[Imported]) -> str:
 
 
 def _names(experiments: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:
-    """A name for each that no other has."""
+    """Unique names, numbered where several are equal."""
     names: list[str] = []
     for experiment in experiments:
         stem = without.sub("_", experiment.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"

@@ -1,4 +1,4 @@
-"""Where records lie: the folders of an experiment, its runs and their attempts.
+"""Layout of records on disk: the folders of an experiment, its runs and their attempts.
 
 .deviate/experiments/<name>/experiment.json
                             snapshot/
@@ -14,7 +14,7 @@ WORK = "work"
 
 
 def deviate_folder(root: Path) -> Path:
-    """The one folder that deviate writes to in a project."""
+    """The one folder of a project that deviate writes to."""
     return root / ".deviate"
 
 
@@ -43,7 +43,7 @@ def attempt_folder(run: Path, number: int) -> Path:
 
 
 def attempts(run: Path) -> tuple[Path, ...]:
-    """The attempts of a run in order; the highest number is the latest."""
+    """The attempts of a run by number; the highest is the latest."""
     numbered = [(number, path) for path in run.glob("attempt-*") if (number := attempt_number(path)) is not None]
     return tuple(path for _, path in sorted(numbered))
 
@@ -66,10 +66,10 @@ def event_files(attempt: Path) -> tuple[Path, ...]:
 
 
 def artifacts_folder(attempt: Path) -> Path:
-    """Outputs and weights that were kept of a run."""
+    """The folder with captured outputs and weights of a run."""
     return attempt / "artifacts"
 
 
 def log_files(attempt: Path) -> tuple[Path, Path]:
-    """What the commands wrote to standard output and standard error."""
+    """The files with standard output and standard error of the commands."""
     return attempt / "stdout.log", attempt / "stderr.log"

@@ -1,7 +1,7 @@
-"""The machine that a process runs on: as much of it as tells whether a process number means the same process here.
+"""Identifies the machine of a process, as far as needed to decide whether a process number refers to the same process.
 
-Two machines, or two containers, can have one name and the same process numbers. What is compared is the name, the boot
-of the kernel and the namespace of process numbers.
+Different machines or containers can have the same name and process numbers, so the name, the boot id of the kernel and
+the namespace of process numbers are compared.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ SELF = Path("/proc/self")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where process numbers are those of one kernel.
+    """A range of process numbers: a machine, its boot, and a namespace.
 
     Attributes:
         boot: an id of the boot of the kernel, empty where the system has none.
@@ -32,7 +32,7 @@ class Machine:
 
 @functools.cache
 def this_machine() -> Machine:
-    """Where this process runs.
+    """The machine of this process.
 
     Source: random(4), boot_id; pid_namespaces(7). Where /proc shows the processes of another namespace, as after
     `unshare --pid` without `--mount-proc`, no number can be looked up: the namespace is then one that nobody else has.
@@ -48,7 +48,7 @@ def this_machine() -> Machine:
 
 
 def writer_name() -> str:
-    """A name that no other process writes under now: of the machine, a dash, and the number of the process."""
+    """A unique writer name for this process: machine, dash, process number."""
     return f"{machine_name()}-{os.getpid()}"
 
 

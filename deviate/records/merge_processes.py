@@ -1,4 +1,4 @@
-"""From processes to a run: whose word counts for what happened in it."""
+"""Merges what the processes of a run recorded, and selects the process that is used where they disagree."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ UNSEEN = {
 
 
 def main_process(logs: Sequence[ProcessLog]) -> ProcessLog | None:
-    """The process that a run is known by: of the lowest rank, or else that reported most, the first of several."""
+    """The main process of a run: the one of lowest rank, else the one that reported most; ties go to the first."""
     return min(logs, key=_preference, default=None)
 
 
@@ -27,14 +27,14 @@ def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
 
 
 def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
-    """What any process told, each once."""
+    """Entries reported by any process, without duplicates."""
     return tuple(dict.fromkeys(fact for log in _sort_by_start(logs) for fact in facts(log)))
 
 
 def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
-    """What is the same for all ranks, or differs with them: of the lowest rank that told it.
+    """Facts of the lowest rank that reported any; processes without a rank are always included.
 
-    Processes without a rank all count: they follow one another, or nobody knows which of them is the first.
+    Processes without a rank run one after another, or their order is unknown, so none of them can be preferred.
     """
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
@@ -42,12 +42,14 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
 
 
 def _sort_by_start(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
-    """In the order in which they were started: processes that start at once race to their first event."""
+    """Sort processes by start time. (Processes started together reach their first event in a random order.)"""
     return sorted(logs, key=lambda log: log.pid)
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
-    """Facts of all processes; the process that counts goes before helpers, which may run on one thread."""
+    """Environment facts of all processes. Facts of the main process win over those of helpers, which may use one
+    thread.
+    """
     facts: dict[str, str] = {}
     for log in sorted(logs, key=_preference, reverse=True):
         facts.update(log.environment)
@@ -55,7 +57,9 @@ def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
 
 
 def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
-    """Library to streams, over all processes; empty when the process that counts was cut off before it told."""
+    """Random streams that were used, by library, over all processes; empty if the main process was cut off before
+    reporting.
+    """
     first = main_process(logs)
     if first is None or not (first.is_whole or first.draws):
         return {}
@@ -68,7 +72,9 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
 
 
 def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
-    """What a whole run was to keep and did not, a sentence each: what the guest told, and what it never came to see."""
+    """Sentences about artifacts that were requested but not captured: those the guest reported, and those it never
+    reached.
+    """
     reasons = union_over_processes(logs, lambda log: log.not_captured)
     wanted = dict(spec.capture)
     unseen = tuple(
@@ -82,7 +88,7 @@ def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLo
 
 
 def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Artifact, ...]:
-    """What was kept, in order of time: of attempts that follow one another, and within them of processes.
+    """Captured files in order of time: by attempt, then by process within an attempt.
 
     Steps count on from one attempt to the next, as those of metrics do.
 

@@ -1,4 +1,4 @@
-"""What a model put out, in the form that measures read: scores of classes, classes, or values; a row per example."""
+"""Converts model outputs to the form that measures use: class scores, classes or values, one row per example."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +17,7 @@ SPARSE = 4
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How rows are made of outputs.
+    """How rows are made from outputs.
 
     Attributes:
         kind: scores of several classes, one score of the second of two, classes, or values.
@@ -33,14 +33,16 @@ class Form:
     notes: tuple[str, ...] = ()
 
     def rows(self, outputs: Array) -> Array:
-        """(n × parts, C), or (n × parts,) where a row is one number."""
+        """Reshape outputs to (n × parts, C), or to (n × parts,) where a row is one number."""
         if self.kind == "classes":
             return np.moveaxis(outputs, self.class_axis, -1).reshape(-1, self.n_columns)
         return outputs.reshape(-1)
 
 
 def form_of(outputs: Array, truth: Array | None) -> Form | str:
-    """How the outputs of a run on a set are to be read, by their shape and by the truth; or why they cannot be."""
+    """Determine the form of a run's outputs on a set from their shape and the true labels, or the reason why it is
+    unknown.
+    """
     if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
         return f"outputs are {outputs.dtype}, no numbers that measures are defined for"
     n, shape = len(outputs), outputs.shape[1:]
@@ -60,7 +62,7 @@ def form_of(outputs: Array, truth: Array | None) -> Form | str:
 
 
 def _several(outputs: Array, truth: Array, n_parts: int) -> Form | str:
-    """Outputs with several numbers per example, beside the truth."""
+    """Form of outputs with several numbers per example, compared with the true labels."""
     shape, true_shape = outputs.shape[1:], _without_ones(truth).shape[1:]
     if not true_shape and (len(shape) == 1 or _without_ones(outputs).ndim == 2):
         if not is_whole(truth):
@@ -88,7 +90,7 @@ def _parts_note(n_parts: int) -> tuple[str, ...]:
 
 
 def _single(outputs: Array, truth: Array | None) -> Literal["binary", "labels", "values"]:
-    """One float per example: a score of the second of two classes, a class, or a value."""
+    """Form of outputs with one float per example: a score of the second of two classes, a class, or a value."""
     if truth is None or not is_whole(truth):
         return "values"
     classes = set(np.unique(truth))
@@ -98,7 +100,7 @@ def _single(outputs: Array, truth: Array | None) -> Literal["binary", "labels", 
 
 
 def classes_of(truth: Array, form: Form) -> Array:
-    """(n × parts,) true classes or values, made of what stands in the file."""
+    """True classes or values, shape (n × parts,), from the stored labels."""
     if form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1 and truth.shape[-1] == form.n_columns:
         return np.asarray(np.argmax(truth, axis=-1).reshape(-1))
     flat = truth.reshape(-1)
@@ -110,7 +112,7 @@ def classes_of(truth: Array, form: Form) -> Array:
 
 
 def score_kind(rows: Array, form: Form) -> OutputKind | None:
-    """What the scores of one run are, by their values; None where all that it put out is NaN or infinite.
+    """Kind of scores of one run, judged by their values; None where every row has NaN or infinity.
 
     Rows with such a number tell nothing: one of them would else make the probabilities of all runs scores.
     """
@@ -135,13 +137,15 @@ def score_kind(rows: Array, form: Form) -> OutputKind | None:
 
 
 def common_kind(kinds: set[OutputKind | None]) -> OutputKind:
-    """What the scores of all runs are: what differs from run to run can only be scores as such."""
+    """Kind of scores over all runs; runs that disagree are treated as plain scores."""
     distinct = [kind for kind in kinds if kind is not None]
     return distinct[0] if len(distinct) == 1 else "logits"
 
 
 def recount(classes: Array) -> Array | None:
-    """The classes that there are, where their own numbers cannot stand: below 0, or far above their number."""
+    """Consecutive numbers for the classes where the stored numbers cannot be used: negative, or far larger than their
+    count.
+    """
     class_values = np.unique(classes)
     is_sparse = len(class_values) and (
         class_values[0] < 0 or int(class_values[-1]) >= max(SPARSE * len(class_values), 1000)
@@ -150,7 +154,7 @@ def recount(classes: Array) -> Array | None:
 
 
 def is_bounded(numbers: Array) -> bool:
-    """Whether none is NaN or infinite above; a score of -inf is one of a class that is ruled out."""
+    """Whether no value is NaN or +infinity; -infinity is allowed, as the score of a class that is ruled out."""
     return numbers.dtype.kind != "f" or bool((numbers < np.inf).all())
 
 
@@ -167,7 +171,7 @@ def _without_ones(array: Array) -> Array:
 
 
 def _is_one_per_row(truth: Array) -> bool:
-    """Whether the truth is a distribution over classes: one of them, or several with shares that sum to 1."""
+    """Whether the labels are distributions over classes: one-hot, or shares that sum to 1."""
     if not (np.issubdtype(truth.dtype, np.floating) or np.issubdtype(truth.dtype, np.integer) or truth.dtype == bool):
         return False
     sums = truth.sum(axis=-1, dtype=np.float64)

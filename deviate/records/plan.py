@@ -1,4 +1,4 @@
-"""The plan of an experiment as a value: what is to run how often, and what is read from it."""
+"""The plan of an experiment: what to run, how often, and which metrics to read."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from deviate.registry import Plugin
 
 @dataclass(frozen=True, slots=True)
 class VariantPlan:
-    """A variant of the experiment and how many runs it is to have.
+    """A variant of the experiment and its number of runs.
 
     Attributes:
         definition: the whole variant as it was when the experiment took it up, so that a later edit of `deviate.toml`
@@ -24,18 +24,18 @@ class VariantPlan:
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """Streams and factors that vary between runs; empty where the record does not tell."""
+        """Streams and factors that vary between runs; empty where the record does not list them."""
         return self.definition.varied if self.definition else ()
 
     @property
     def held(self) -> tuple[str, ...]:
-        """Streams and factors that are held; empty where the record does not tell."""
+        """Streams and factors that are held fixed; empty where the record does not list them."""
         return self.definition.held if self.definition else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of the plan: when, and the fields that took a new value, as stored."""
+    """A change of the plan: its time, and the new values of the changed fields."""
 
     time: float
     fields: dict[str, Any]
@@ -43,7 +43,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Results were shown when so many runs per variant had been planned, alone or against another experiment."""
+    """A report that was shown: the number of planned runs per variant at that time, alone or in a comparison."""
 
     time: float
     n_runs: int
@@ -108,12 +108,12 @@ class Plan:
 
     @property
     def n_runs(self) -> int:
-        """Most runs that a variant is to have."""
+        """The largest number of runs of any variant."""
         return max((variant.n_runs for variant in self.variants), default=0)
 
     @property
     def n_unplanned_looks(self) -> int:
-        """How often runs were added after a comparison had been shown, without that having been declared."""
+        """How often runs were added after a comparison was shown, without a declared look."""
         if self.looks or self.precision:
             return 0
         return len({report.n_runs for report in self.reported if report.is_comparison and report.n_runs < self.n_runs})

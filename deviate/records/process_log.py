@@ -1,4 +1,4 @@
-"""What one process of a run recorded, as its event file tells it: measurements by step, and what else happened."""
+"""What one process of a run recorded, read from its event file: measurements by step, and other events."""
 
 from array import array
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from deviate.records.columns import NO_STEP
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a measurement came from: a site, or a name that a framework gave; and the way there."""
+    """Where a measurement came from: a site or a framework's metric name, and the call path to it."""
 
     site: int | None
     name: str | None
@@ -19,7 +19,7 @@ class Source:
 
 @dataclass(slots=True)
 class Points:
-    """Measurements by main-loop step (NO_STEP: outside of it); within a step the last one stands.
+    """Measurements by main-loop step (NO_STEP outside of the loop); the last one within a step is kept.
 
     Attributes:
         times: seconds since the start of the process at which each value was reported.
@@ -44,7 +44,7 @@ class Points:
             self._add_late(step, value, seconds)
 
     def _add_late(self, step: int, value: float, seconds: float) -> None:
-        """A value that was read from an accelerator after its step had ended."""
+        """Add a value that was read from an accelerator after its step had ended."""
         index = len(self.steps)
         while index and self.steps[index - 1] > step:
             index -= 1

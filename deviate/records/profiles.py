@@ -1,4 +1,4 @@
-"""How fast the main loops of runs went, and what profilers saw: read from the files of an attempt."""
+"""Speed of main loops and profiler results, read from the files of an attempt."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ STEP = '["step", '
 
 
 def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
-    """How fast the main loop went, by the process that took most steps; None for fewer than two steps.
+    """Speed of the main loop in the process with the most steps; None for fewer than two steps.
 
     Args:
         main_loop: id of the loop whose steps count; one of a managed framework counts where it took fewer than two.
@@ -37,7 +37,7 @@ def _pace(path: Path, loop: int | None) -> Pace | None:
 
 
 def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
-    """Seconds at which steps of the loop began."""
+    """Times in seconds at which steps of the loop began."""
     with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         for line in file:
             if line.startswith(STEP) and line.endswith("\n"):
@@ -50,7 +50,7 @@ def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
 
 
 def profile_of(run: Run) -> Profile | None:
-    """What a profiler saw in a run, in its first process that was profiled; None where none was.
+    """The profile of a run, from its first profiled process; None if there is none.
 
     Raises:
         RecordError: the file is missing or damaged.

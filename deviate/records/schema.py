@@ -1,7 +1,7 @@
-"""The JSON files under `.deviate/`, declared: numbers of their formats, one dated line per change, and their fields.
+"""Declares the JSON files of a record: format numbers, one dated line per format change, and their fields.
 
-Every past number stays readable: a field that an older format lacks has a default. A file whose fields are those of a
-value (`Claim`, `Platform`) is declared by that value. Fields are written in the order in which they are declared here.
+Every earlier format stays readable: fields that it lacks have defaults. A file with exactly the fields of a dataclass
+(`Claim`, `Platform`) is declared by that class. Fields are written in the order of their declaration.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ HAS_DIGEST: dict[FileFormat, int] = {
 
 
 def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) -> None:
-    """Refuse what a newer deviate wrote, rather than read it wrongly.
+    """Refuse files written by a newer deviate instead of misreading them.
 
     Raises:
         RecordError: the number is missing or above the one known here.
@@ -188,7 +188,7 @@ class ResultFile(Struct, kw_only=True):
 
 
 class EnvironmentFile(Struct):
-    """`environment.json`, as far as it is read back; beside it stands `RunEnvironment.more`."""
+    """`environment.json`, as far as it is read back; `RunEnvironment.more` is stored beside these fields."""
 
     platform: str
     threads: dict[str, str]
@@ -205,14 +205,14 @@ class FileEntry(Struct):
 
 
 class FolderEntry(Struct):
-    """A folder that the snapshot points to."""
+    """A folder that the snapshot links to."""
 
     mtime_ns: int
     is_environment: bool
 
 
 class SiteEntry(Struct):
-    """A tapped place."""
+    """A place with a tap."""
 
     id: int
     file: str
@@ -222,7 +222,7 @@ class SiteEntry(Struct):
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored.
+    """Git state of the project; `n_untracked` counts files that are neither tracked nor ignored.
 
     Attributes:
         is_cut: the diff that the snapshot keeps is not all of it.
@@ -236,7 +236,7 @@ class Commit:
 
 
 class ManifestFile(Struct, kw_only=True):
-    """`manifest.json` of a snapshot, which `instrument` writes, as far as records and replay read it.
+    """`manifest.json` of a snapshot, as written by `instrument`: the fields that records and replay read.
 
     Attributes:
         prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
@@ -256,7 +256,7 @@ class ManifestFile(Struct, kw_only=True):
 
 
 class ProfileFile(Struct):
-    """A profile, which the guest writes: what was seen in a window; of each kernel its name, calls and seconds."""
+    """A profile of a window of steps, as written by the guest; each kernel has a name, calls and seconds."""
 
     framework: str
     device: str

@@ -1,4 +1,4 @@
-"""Outputs of several runs in one array, read one run at a time, with the classes that they predict."""
+"""Stacks the outputs of several runs in one array, reading one run at a time, and computes predicted classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ def stack(
     n_examples: int,
     max_bytes: int = MOST_BYTES,
 ) -> Stacked | str:
-    """The outputs of all runs, or why they do not go together; `max_bytes` is how many bytes they may take."""
+    """Stack the outputs of all runs, or return why their shapes do not match; `max_bytes` limits the memory."""
     shape = (n_examples * form.n_parts, *((form.n_columns,) if form.kind == "classes" else ()))
     room: _Room | None = None
     kinds: set[OutputKind | None] = set()
@@ -69,12 +69,12 @@ def _warn_unbounded(replicates: Sequence[int]) -> str:
 
 
 def reorder(array: Array, order: Order) -> Array:
-    """Rows of an array in an order."""
+    """Rows of an array in the given order."""
     return array if order is None else array[order]
 
 
 def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> Array | None:
-    """The rows of one run, floats of 32 or 64 bits or whole numbers; None where they are none of that form."""
+    """Outputs of one run as float32, float64 or integers; None where they have another form."""
     if outputs.dtype.kind not in "biuf" or (form.kind == "classes" and outputs.ndim <= form.class_axis):
         return None
     if form.kind == "classes" and outputs.shape[form.class_axis] != form.n_columns:
@@ -89,14 +89,14 @@ def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Room:
-    """Arrays for all runs, made once."""
+    """Preallocated arrays for all runs."""
 
     outputs: npt.NDArray[np.floating[Any]] | None
     labels: npt.NDArray[np.integer[Any]] | None
     notes: tuple[str, ...] = ()
 
     def take(self, index: int, rows: Array, form: Form) -> OutputKind | None:
-        """Take in the rows of one run; gives what they are."""
+        """Store the rows of one run; returns their kind."""
         kind = score_kind(rows, form)
         if self.labels is not None:
             self.labels[index] = rows if form.kind == "labels" else _predict_labels(rows, kind, form)
@@ -105,7 +105,9 @@ class _Room:
         return kind
 
     def fill_in(self, form: Form, kind: OutputKind) -> Stacked:
-        """All of it. A single score, of the second class, gets one of the first beside it: 1 - p, or a logit of 0."""
+        """Return the filled arrays. A single score of the second class is completed with the first: 1 - p, or a logit
+        of 0.
+        """
         if form.kind == "binary" and self.outputs is not None and self.labels is not None:
             self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
             self.labels[:] = self.outputs[..., 1] > self.outputs[..., 0]
@@ -120,7 +122,7 @@ def _predict_labels(rows: Array, kind: OutputKind | None, form: Form) -> Array:
 
 
 def _room(form: Form, n_runs: int, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> _Room | str:
-    """Arrays as large as memory is meant to take."""
+    """Allocate the arrays, limited by the memory that may be used."""
     if form.kind == "labels":
         return _Room(None, np.empty((n_runs, *shape), np.int64))
     whole = (n_runs, *shape, 2) if form.kind == "binary" else (n_runs, *shape)

@@ -21,7 +21,7 @@ BAD = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, 
 
 
 def read_array(path: Path, name: str) -> Array:
-    """One array of a file. Raises RecordError where it is not there, or damaged."""
+    """Read one array of a file. Raises RecordError if it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as file:
             array: Array = file[name]
@@ -33,7 +33,7 @@ def read_array(path: Path, name: str) -> Array:
 
 
 def names_in(path: Path) -> tuple[str, ...]:
-    """Names of the arrays of a file whose bytes are all as they were written. Raises RecordError."""
+    """Names of the arrays in a file, after verifying its checksum. Raises RecordError."""
     try:
         with zipfile.ZipFile(path) as file:
             if (damaged := file.testzip()) is not None:
@@ -104,7 +104,7 @@ def combine_shards(shards: Sequence[Artifact]) -> Stored:
 
 
 def _head(path: Path) -> tuple[int, ...]:
-    """The shape of the outputs, from their head alone."""
+    """Shape of the outputs, read from the array header only."""
     try:
         with zipfile.ZipFile(path) as file, file.open(f"{OUTPUTS}.npy") as member:
             version = np.lib.format.read_magic(member)
@@ -120,7 +120,7 @@ def _head(path: Path) -> tuple[int, ...]:
 
 
 def _are_copies(paths: Sequence[Path], names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> bool:
-    """Whether every rank went through the same examples."""
+    """Whether every rank evaluated the same examples."""
     if len({shape[0] for shape in shapes}) > 1:
         return False
     column = next((name for name in (KEYS, TRUTH) if name in names), OUTPUTS)
@@ -129,9 +129,9 @@ def _are_copies(paths: Sequence[Path], names: Sequence[str], shapes: Sequence[tu
 
 
 class Layers(Mapping[str, npt.NDArray[np.float64]]):
-    """The weights of several runs by name, (R, n) each: read when they are asked for, one layer at a time.
+    """Weights of several runs by name, shape (R, n) each, read one layer at a time when accessed.
 
-    Who goes through all of them opens each file once: a forest has thousands of arrays.
+    Iterating over all layers opens each file once, since a forest has thousands of arrays.
     """
 
     def __init__(self, paths: Sequence[Path], names: Sequence[str]) -> None:
@@ -149,7 +149,7 @@ class Layers(Mapping[str, npt.NDArray[np.float64]]):
         return _Values(self)
 
     def each(self) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
-        """Names and weights. Raises RecordError where a file is damaged."""
+        """Yield names and weights. Raises RecordError where a file is damaged."""
         with ExitStack() as stack:
             try:
                 files = [stack.enter_context(np.load(path, allow_pickle=False)) for path in self._paths]

@@ -1,4 +1,4 @@
-"""The traces of an attempt: what each of its processes computed, by rank, and the arrays that were kept."""
+"""Reads the traces of an attempt: what each of its processes computed, by rank, and the arrays that were stored."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ from deviate.model.divergence import Trace
 from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
 from deviate.records.trace_log import Texts, read_file
 
-if TYPE_CHECKING:  # a command that only lists or shows waits for no NumPy
+if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
     import numpy.typing as npt
 
 
@@ -37,7 +37,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
-    """Arrays of the records that were asked for, by rank and step; files that are damaged are left out.
+    """Stored arrays of the given records, by rank and step; damaged files are skipped.
 
     Raises:
         RecordError: as `read_traces`.
@@ -62,7 +62,7 @@ def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
 
 
 def _starts(attempt: Path) -> dict[int, int]:
-    """Processes to the microsecond at which they started, as their event files are called."""
+    """Start time of each process in microseconds, as used in the names of event files."""
     starts: dict[int, int] = {}
     for path in event_files(attempt):
         if match := re.match(r"events-(\d+)-([0-9a-f]+)", path.name):

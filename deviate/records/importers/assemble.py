@@ -1,4 +1,4 @@
-"""From a table to experiments: which rows belong to which run, guessed and told in one sentence."""
+"""Turns a table into experiments: guesses which rows belong to which run, and summarises the guess in one sentence."""
 
 import itertools
 import math
@@ -95,7 +95,9 @@ def assemble(
 
 
 def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
-    """With further columns as parts of the experiment, where rows would else measure the same thing twice."""
+    """Roles with additional columns as part of the experiment, where several rows would otherwise measure the same
+    thing.
+    """
     if roles.run is None and roles.step is None and roles.metric is None and (roles.experiment or roles.task):
         chosen = find_crossed_factors(table, roles)
         if len(chosen) == 1 and is_counter(table.columns[chosen[0]]):
@@ -119,7 +121,7 @@ def _without(roles: Roles, chosen: Sequence[str]) -> Roles:
 
 
 def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
-    """Rows by experiment, whose name leaves out what is the same in all of them."""
+    """Rows by experiment; the name of an experiment leaves out values that are equal in all of them."""
     telling = [name for name in roles.experiment if len(set(table.columns[name])) > 1] or roles.experiment[:1]
     columns = [(f"{name}=" if is_numeric(table.columns[name]) else "", table.columns[name]) for name in telling]
     groups: dict[str, list[int]] = {}
@@ -129,7 +131,9 @@ def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
 
 
 def _is_unique(table: Table, roles: Roles) -> bool:
-    """Whether no two rows measure the same; parts of a row may stand in several lines, as Lightning writes them."""
+    """Whether no two rows measure the same thing; one measurement may be spread over several lines, as Lightning writes
+    it.
+    """
     keys = [table.columns[column] for column in keys_of(roles)]
     seen: set[tuple[str, ...]] = set()
     for row in range(table.n_rows):
@@ -153,7 +157,7 @@ def _ambiguous(table: Table, roles: Roles, path: Path) -> InputError:
 
 
 def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[_Run]:
-    """The runs of one experiment: by their column, by steps that begin anew, or row by row."""
+    """Rows of one experiment grouped by run: by the run column, by steps that restart, or one run per row."""
     columns = table.columns
     runs: dict[str, _Run] = {}
     n_seen: dict[tuple[str, ...], int] = {}
@@ -197,7 +201,7 @@ def _begin_run(label: str, roles: Roles) -> _Run:
 
 
 def _order(run: _Run) -> tuple[bool, float, str]:
-    """Runs in the order of their numbers, so that equal seeds of two files are equal replicates."""
+    """Sort runs by their numbers, so that equal seeds of two files become equal replicates."""
     value = number(run.label.rpartition(" ")[2])
     return value is None, value or 0.0, run.label if value is None else ""
 
@@ -223,7 +227,7 @@ def _to_imported_run(run: _Run, table: Table, roles: Roles) -> ImportedRun:
 
 
 def _tasks(names: Sequence[str]) -> tuple[str, ...]:
-    """The one measure that stands for the tasks: the first of those with a direction that most tasks have."""
+    """The measure that is used for the tasks: the first with a direction that most tasks have."""
     by_measure: dict[str, list[str]] = {}
     for name in names:
         by_measure.setdefault(name.rpartition(": ")[2], []).append(name)
@@ -236,7 +240,7 @@ def _tasks(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _melt(table: Table) -> tuple[Table, str] | None:
-    """Columns that are runs, put under one another; None where columns are metrics."""
+    """Convert columns that are runs to rows; None where columns are metrics."""
     if not table.has_header:
         return None
     steps = [
@@ -275,7 +279,7 @@ def _kind(roles: Roles) -> str:
 
 
 def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, list[_Run]]) -> Iterator[str]:
-    """What was guessed, in one sentence; and what was left out."""
+    """One sentence on what was guessed, and notes on what was left out."""
     n_runs = sum(map(len, read.values()))
     parts = [
         *([f"experiment = {' and '.join(roles.experiment)}"] if roles.experiment else []),

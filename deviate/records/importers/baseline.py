@@ -1,6 +1,7 @@
-"""Importer `baseline`: the small file that a project commits to be compared with, as `deviate check --save` writes it.
+"""Importer `baseline`: the small file, written by `deviate check --save`, that a project commits as its baseline.
 
-A score per line, so that a change is seen in review; floats keep all bits; nothing in it depends on when it was saved.
+Each score is on its own line, so that a change shows in code review; floats are stored exactly; the file does not
+depend on when it was saved.
 """
 
 import json
@@ -40,7 +41,7 @@ class BaselineRun:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is kept of an experiment to be compared with later.
+    """The part of an experiment that is saved for later comparisons.
 
     Attributes:
         name, variant, command: of the experiment.
@@ -65,7 +66,7 @@ class Baseline:
 
 
 class MetricEntry(Struct):
-    """A metric of a baseline and how it is read."""
+    """A metric of a baseline, and how its scores are read."""
 
     aggregate: str
     direction: Direction | None
@@ -76,7 +77,7 @@ class MetricEntry(Struct):
 
 
 class BaselineFile(Struct, kw_only=True):
-    """The file, without its first two fields: what it is, and the number of its format."""
+    """The fields of the file, without its format name and format number."""
 
     deviate: str
     name: str
@@ -93,7 +94,9 @@ class BaselineFile(Struct, kw_only=True):
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """The file: names in order of the alphabet, runs in that of their replicates; equal baselines give equal bytes."""
+    """Contents of the file: metrics in alphabetical order, runs in order of replicate; equal baselines give equal
+    bytes.
+    """
     metrics = {
         metric.name: to_builtins(
             MetricEntry(metric.aggregate, metric.direction, metric.margin, metric.is_primary, metric.role, metric.unit)
@@ -130,7 +133,7 @@ def _run_text(run: BaselineRun) -> str:
 
 
 def _lines(items: Iterator[str], brackets: str, indent: int) -> str:
-    """Items on lines of their own between a pair of brackets."""
+    """Items between a pair of brackets, one per line."""
     texts = list(items)
     if not texts:
         return brackets
@@ -173,7 +176,7 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
 
 
 def load_baseline(path: Path) -> Baseline:
-    """A saved baseline as a value.
+    """Convert a saved baseline file to a `Baseline`.
 
     Raises:
         InputError: it is damaged, or a newer deviate wrote it.
@@ -197,7 +200,7 @@ def load_baseline(path: Path) -> Baseline:
 
 
 def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMetric:
-    """Raises ValueError for a margin that is none."""
+    """Convert a metric entry. Raises ValueError for an invalid margin."""
     if entry.margin is not None and not 0 < entry.margin < math.inf:
         raise ValueError(f"metric {name}: margin {entry.margin}, which is no positive number")
     evidence = ("as it was saved",)

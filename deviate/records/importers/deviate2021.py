@@ -57,7 +57,7 @@ def _claims(path: Path) -> bool:
 
 
 def _logs(folder: Path) -> list[Path]:
-    """Logs of the runs in the numbered folders of an experiment, those of the training where there are any."""
+    """Log files of the runs in the numbered folders of an experiment; training logs where there are any."""
     for name in ("DLVarLog.csv", "DLVarLogNoLoop.csv"):
         logs = [log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()]
         if logs:
@@ -98,7 +98,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
 
 
 def _count_rows(table: Table) -> Table:
-    """Rows are counted where the iteration does not: the form of that release for scripts without a loop."""
+    """Number the rows where `Iter` is constant, which that release writes for scripts without a loop."""
     steps = table.columns["Iter"]
     if len(set(steps)) > 1 or len(steps) < 2:
         return table

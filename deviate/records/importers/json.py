@@ -49,7 +49,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
 
 
 def _parse(text: str) -> Any:
-    """One document, or one per line."""
+    """Parse one JSON document, or one per line."""
     try:
         return json.loads(text)
     except ValueError:
@@ -74,7 +74,7 @@ def _is_scores(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    """A value as a cell of a table; numbers keep all bits."""
+    """Convert a value to a table cell without losing precision."""
     if value is None:
         return ""
     return repr(value) if isinstance(value, float) else str(value)
@@ -87,7 +87,7 @@ def _records(records: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, str]:
-    """Items of items by their own names, with the outer one before them where that is taken."""
+    """Flatten nested mappings; inner keys get the outer key as a prefix where they would collide."""
     cells: dict[str, str] = {}
     for name, value in record.items():
         if isinstance(value, dict):
@@ -126,7 +126,7 @@ def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
 
 
 def _of_report(document: dict[str, Any], path: Path) -> Shape:
-    """Scores and outcomes of our own report; measurements by step are not in it."""
+    """Scores and outcomes of a report by deviate; reports have no measurements by step."""
     try:
         several = len({entry["name"] for entry in document["experiments"]}) < len(document["experiments"])
         return tuple(
@@ -148,7 +148,7 @@ def _of_report(document: dict[str, Any], path: Path) -> Shape:
 
 
 def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:
-    """What the report says of its metrics, which the user may have said otherwise than their names do."""
+    """Role and direction of metrics as stated in the report, where the user may have overridden what names suggest."""
     return {
         str(metric["metric"]): (metric["role"], metric["direction"])
         for metric in metrics

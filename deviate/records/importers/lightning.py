@@ -30,7 +30,7 @@ def _is_log(path: Path) -> bool:
 
 
 def _logs(folder: Path) -> list[Path]:
-    """The log of a run, or those of all versions below a folder."""
+    """The log file of a run, or those of all versions below a folder."""
     if (folder / METRICS).is_file():
         return [folder / METRICS]
     logs = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
@@ -69,6 +69,6 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    """The plain ones of `hparams.yaml`, without secrets."""
+    """Scalar settings of `hparams.yaml`, without secrets."""
     matches = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
     return redact_variables({match[1]: match[2] for match in matches if match})

@@ -59,7 +59,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
 
 
 def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
-    """None where no run is left that logged anything."""
+    """Convert one experiment of the store; None if none of its runs logged anything."""
     for run in group.runs:
         run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
     parents = {run.tags[PARENT] for run in group.runs if PARENT in run.tags}

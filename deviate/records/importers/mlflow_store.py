@@ -1,4 +1,4 @@
-"""Stores of MLflow as they lie on disk: folders of text files, or a data base of SQLite.
+"""Reads MLflow stores from disk: folders of text files, or an SQLite database.
 
 Source: FileStore and SqlAlchemyStore of MLflow 3.17; what is read here is the same since 1.0.
 """
@@ -28,7 +28,7 @@ ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
 
 @dataclass(slots=True)
 class Stored:
-    """A run of a store.
+    """A run in an MLflow store.
 
     Attributes:
         started, ended: seconds since the epoch, 0 where that is not known.
@@ -49,7 +49,7 @@ class Stored:
 
 @dataclass(slots=True)
 class Group:
-    """An experiment of a store."""
+    """An experiment in an MLflow store."""
 
     name: str
     is_deleted: bool = False
@@ -66,7 +66,7 @@ def is_folders(path: Path) -> bool:
 def is_database(path: Path) -> bool:
     """Whether a file is a data base with the tables of MLflow."""
     try:
-        import sqlite3  # which not every build of Python has
+        import sqlite3  # the sqlite3 module is missing in some builds of Python
     except ImportError:
         return False
     try:
@@ -136,7 +136,7 @@ def _run(folder: Path) -> Stored:
         trail = run.trails[name] = Trail()
         text = path.read_text(encoding="utf-8", errors="replace")
         whole, _, broken = text.rpartition("\n")
-        if broken:  # a number that breaks off is another number
+        if broken:  # a truncated number would be read as a different number
             run.torn.append(name)
         for number, line in enumerate(whole.splitlines(), 1):
             try:
@@ -148,7 +148,7 @@ def _run(folder: Path) -> Stored:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Names with a slash are folders."""
+    """Metric or parameter files below a folder; names with a slash are stored in subfolders."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
 
 
@@ -164,7 +164,9 @@ def _seconds(milliseconds: object) -> float:
 
 
 def _meta(path: Path) -> dict[str, str]:
-    """The flat YAML of MLflow: plain, 'single' and "double" quoted texts, which may go on in indented lines."""
+    """Parse the flat YAML of MLflow: plain, 'single' and "double" quoted strings, which may continue on indented
+    lines.
+    """
     fields: dict[str, str] = {}
     last = ""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -243,7 +245,7 @@ def _open_database(path: Path) -> "sqlite3.Connection":
 
 
 def _number(value: float, is_nan: int) -> float:
-    """MLflow keeps what SQL has no number for as NaN's own column, and infinity as the largest number."""
+    """A metric value; MLflow stores NaN in a separate column, and infinity as the largest float."""
     if is_nan:
         return math.nan
     return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)

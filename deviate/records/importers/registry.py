@@ -10,7 +10,7 @@ from deviate.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """One run as found elsewhere.
+    """A run read from a file of another tool.
 
     Attributes:
         label: what it was called there, such as a file or the name of a tracker's run.
@@ -31,7 +31,7 @@ class ImportedRun:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One experiment as found elsewhere.
+    """An experiment read from files of another tool.
 
     Attributes:
         name: as it was called there, or from the name of the file.
@@ -60,7 +60,7 @@ Read = Callable[[Path], tuple[Imported, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """A format.
+    """An importer for one file format.
 
     Attributes:
         claims: whether a path looks like this format; it opens as little as it can, and raises nothing.

@@ -1,4 +1,4 @@
-"""What the columns of a table are, guessed from their names and from what they hold."""
+"""Guesses the roles of a table's columns from their names and contents."""
 
 import itertools
 import re
@@ -52,7 +52,7 @@ SUMMARY_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of the columns by what they are; `values` are the metrics, `unused` what is not used.
+    """Column names by role; `values` are metrics, `unused` columns are ignored.
 
     Attributes:
         settings: numbers that are the same in every row.
@@ -81,7 +81,7 @@ def word(name: str) -> str:
 
 
 def roles_of(table: Table, place: str) -> Roles:
-    """Guess the roles of all columns; `place` is for messages.
+    """Guess the roles of all columns; `place` is used in messages.
 
     Raises:
         InputError: no column holds numbers, or they are summaries over runs.
@@ -131,7 +131,7 @@ def roles_of(table: Table, place: str) -> Roles:
     repeated_names = [name for name in experiment if len(set(columns[name])) < table.n_rows]
     experiment = (
         repeated_names or experiment
-    )  # what has another name in each row names runs, where something else is there
+    )  # a text that differs in every row names the runs, if there are other columns to describe experiments
     experiment += [name for name in texts if name not in occupied and 1 < len(set(columns[name])) <= table.n_rows / 2]
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
     unused = tuple(name for name in columns if name not in used and any(columns[name]))
@@ -139,7 +139,7 @@ def roles_of(table: Table, place: str) -> Roles:
 
 
 def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Further columns by which rows with the same keys are told apart, as few as will do; empty where none do."""
+    """The smallest set of additional columns that makes rows with the same keys distinct; empty if there is none."""
     columns, n_rows = table.columns, table.n_rows
     keys = keys_of(roles)
     free = [
@@ -164,7 +164,9 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
 
 
 def find_crossed_factors(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Numbers that are factors and no results: the same levels with every experiment and task, each once."""
+    """Numeric columns that are factors, not results: each combination of levels occurs exactly once per experiment and
+    task.
+    """
     chosen = tell_apart(table, roles)
     groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for row in range(table.n_rows):
@@ -176,13 +178,13 @@ def find_crossed_factors(table: Table, roles: Roles) -> tuple[str, ...]:
 
 
 def is_counter(column: Sequence[str]) -> bool:
-    """Whether its levels are 0, 1, 2 … or 1, 2, 3 …: numbers of runs rather than settings."""
+    """Whether the levels are 0, 1, 2 … or 1, 2, 3 …, which suggests run numbers rather than settings."""
     levels = sorted({number(cell) or 0.0 for cell in column})
     return levels in ([*range(len(levels))], [*range(1, len(levels) + 1)])
 
 
 def keys_of(roles: Roles) -> tuple[str, ...]:
-    """The columns that say what a row measures."""
+    """The columns that identify what a row measures."""
     one = (roles.task, roles.run, roles.step, roles.metric, roles.split)
     return (*roles.experiment, *(row for row in one if row is not None))
 
@@ -192,7 +194,7 @@ def _n_levels(columns: dict[str, list[str]], names: Sequence[str]) -> int:
 
 
 def match_repeated(values: Sequence[str]) -> dict[str, str] | None:
-    """Columns that are runs, as `acc_seed_0` and `acc_seed_1`: column to metric; None where they are not."""
+    """Map numbered columns, as `acc_seed_0` and `acc_seed_1`, to their metric; None where columns are not like that."""
     matches = {name: REPEATED.match(name) for name in values}
     if len(values) < 2 or not all(matches.values()):
         return None
@@ -212,12 +214,12 @@ def _cure(columns: dict[str, list[str]]) -> str:
 
 
 def _can_name(column: Sequence[str], *, has_numbers: bool) -> bool:
-    """Texts name things; so do a few whole numbers, as those of data sets."""
+    """Whether a column can name things: text, or a few distinct whole numbers such as data set ids."""
     return not has_numbers or (is_integral(column) and len(set(column)) < len(column))
 
 
 def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], name_words: frozenset[str]) -> list[str]:
-    """Columns that name runs: seeds first, and what differs before what is the same in all rows."""
+    """Columns that may name runs: seeds first, then columns that vary, then constant ones."""
     names = [name for name in columns if by_word[name] in name_words or by_word[name].endswith("_seed")]
     return sorted(names, key=lambda name: (len(set(columns[name])) == 1, "seed" not in by_word[name]))
 
@@ -225,7 +227,7 @@ def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], name_words:
 def _step(
     columns: dict[str, list[str]], by_word: dict[str, str], used: Sequence[str], numeric: Sequence[str]
 ) -> str | None:
-    """The finest of the columns that count: that with the most levels, and of equally fine ones not the epoch."""
+    """The step column with the most levels; of equal ones, not the epoch."""
     counting = [
         name
         for name in numeric
@@ -237,7 +239,7 @@ def _step(
 
 
 def _is_index(name: str, column: Sequence[str]) -> bool:
-    """Numbers of rows, as pandas writes them."""
+    """Whether a column numbers the rows, as pandas writes an index."""
     if not INDEX.fullmatch(name) or not is_integral(column):
         return False
     values = [number(cell) for cell in column]
@@ -251,7 +253,9 @@ def _is_setting(name: str, column: Sequence[str]) -> bool:
 
 
 def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str, *, is_over_runs: bool) -> None:
-    """Columns that are means and spreads of the same thing, where nothing says that a row is a run or a step."""
+    """Raise InputError for columns with means and spreads of the same quantity, unless a column marks rows as runs or
+    steps.
+    """
     means = {_without(by_word[name], MEANS) for name in values if set(by_word[name].split("_")) & MEANS}
     spreads = {_without(by_word[name], SPREADS) for name in values if set(by_word[name].split("_")) & SPREADS}
     if is_over_runs and means & spreads:

@@ -1,4 +1,4 @@
-"""Tables in text files: columns of cells, whatever separates them, with what was skipped on the way."""
+"""Reads tables from text files with any separator, and reports what was skipped."""
 
 import csv
 import io
@@ -68,7 +68,7 @@ def number(cell: str) -> float | None:
 
 
 def head(path: Path, n_characters: int = 4096) -> str:
-    """The beginning of a text file; empty for a folder, for what cannot be read, and for what is no text."""
+    """The beginning of a text file; empty for folders, unreadable files and binary files."""
     try:
         with path.open("rb") as file:
             data = file.read(n_characters)
@@ -110,7 +110,7 @@ def read_table(path: Path) -> Table:
 
 
 def table_of(text: str, path: Path) -> Table:
-    """The table that a text holds; the path is for messages. Raises InputError as `read_table`."""
+    """Parse a table from text; `path` is used in messages. Raises InputError as `read_table`."""
     lines = text.splitlines()
     if any(len(line) > LONGEST_LINE for line in lines):
         raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "this is no table of results")
@@ -166,16 +166,16 @@ def _decode(data: bytes, *, is_cut: bool = False) -> str:
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """The one by which most lines have equally many cells, more than one; blank for blanks, empty for one column."""
+    """The separator that gives most lines the same number of cells, at least two; empty for a single column."""
     texts = [line.strip() for line in lines if "," in line or line is not lines[0]]
-    if texts and all(map(DECIMAL_COMMA.fullmatch, texts)):  # one column: its name, if it has one, holds no comma
+    if texts and all(map(DECIMAL_COMMA.fullmatch, texts)):  # a single column whose name, if it has one, holds no comma
         return ""
     best, most = "", 0.0
     for separator in (*SEPARATORS, " "):
         n_cells = [len(cells) for cells in _cells(lines, separator, Path())]
         usual, n_lines = Counter(n_cells).most_common(1)[0]
         share = n_lines / len(n_cells) if usual > 1 and (separator != " " or not best) else 0.0
-        if separator != " " and min(n_cells) > 1:  # lines of several lengths are told of, not taken for one column
+        if separator != " " and min(n_cells) > 1:  # lines of different lengths are reported, not read as one column
             share = max(share, 0.55)
         if share > most + 0.1:
             best, most = separator, share
@@ -183,7 +183,7 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _split(lines: Sequence[str], separator: str, path: Path) -> Iterator[list[str]]:
-    """The cells of each line that has any, without empty ones at its end, as spreadsheets add them."""
+    """Split non-empty lines into cells; trailing empty cells, as spreadsheets add them, are dropped."""
     for cells in _cells(lines, separator, path):
         while len(cells) > 1 and not cells[-1]:
             cells.pop()
@@ -209,7 +209,7 @@ def _plain(cell: str) -> str:
 def _header(
     rows: list[list[str]], places: list[int], comments: Sequence[str], separator: str, path: Path
 ) -> tuple[list[str], list[list[str]], list[int]]:
-    """Names of columns: the first line unless it holds numbers alone, else the comment before the numbers."""
+    """Names of the columns: the first line unless it holds only numbers, else the comment before the numbers."""
     numbers = [number(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell) for cell in rows[0]]
     is_measured = any(value is not None and value != value // 1 for value in numbers)
     if not is_measured and any(
@@ -227,7 +227,7 @@ def _header(
 
 def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
     if len(header) + 1 == n_columns and header:
-        header = ["", *header]  # as R writes it: the names of the rows have none
+        header = ["", *header]  # as written by R: the column of row names has no header
     names = [*header, *[""] * (n_columns - len(header))]
     if len(names) > MOST_COLUMNS:
         raise InputError(
@@ -246,7 +246,9 @@ def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
 
 
 def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, n_named: int) -> None:
-    """Refuse lines longer than the header, for cells would stand under names of others; names of rows may lack one."""
+    """Raise InputError for lines longer than the header, whose cells would be assigned to the wrong columns. Row names
+    may lack a header.
+    """
     n_longer = sum(len(row) > n_named for row in rows)
     if n_named and n_longer and not (len(names) == n_named + 1 and n_longer == len(rows)):
         at, row = next((place, row) for place, row in zip(places, rows, strict=False) if len(row) > n_named)
@@ -262,12 +264,12 @@ def _has_decimal_comma(cells: Iterator[str]) -> bool:
 
 
 def is_numeric(column: Sequence[str]) -> bool:
-    """Whether all cells that are not missing hold numbers, and some are there."""
+    """Whether a column has values and all of them are numbers."""
     filled = [cell for cell in column if cell]
     return bool(filled) and all(number(cell) is not None for cell in filled)
 
 
 def is_integral(column: Sequence[str]) -> bool:
-    """Whether all cells that are not missing hold whole numbers, and some are there."""
+    """Whether a column has values and all of them are whole numbers."""
     values = [number(cell) for cell in column if cell]
     return bool(values) and all(value is not None and math.isfinite(value) and value == int(value) for value in values)

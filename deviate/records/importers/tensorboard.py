@@ -36,7 +36,7 @@ def _claims(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _LoggedRun:
-    """A run: what its folders hold, in order."""
+    """A run with its event files, in order."""
 
     trails: Trails = field(default_factory=dict)
     folders: list[EventFile] = field(default_factory=list)
@@ -52,7 +52,7 @@ class _LoggedRun:
 
 @importer("tensorboard", description="TensorBoard: event files, or folders of them", claims=_claims, rank=10)
 def read_tensorboard(path: Path) -> tuple[Imported, ...]:
-    """One experiment: the runs below a folder, or the one of a file.
+    """Read the runs below a folder, or the run of one file, as one experiment.
 
     Raises:
         InputError: there are no scalars, or a file is damaged.
@@ -73,7 +73,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
             name = _name(tag, folder, home, events)
             if name not in run.trails:
                 run.trails[name] = trail
-            elif not events.is_session:  # which has for a curve one last value at no step
+            elif not events.is_session:  # these record only a final value at no step for a curve
                 run.trails[f"{folder.relative_to(home).as_posix()}/{tag}"] = trail
     empty = [_label(home, root, path) for home, run in runs.items() if not run.trails]
     runs = {home: run for home, run in runs.items() if run.trails}
@@ -98,7 +98,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
-    """Folders with event files, and these by name, which is their order in time."""
+    """Event files by folder; their names sort in order of time."""
     for place, inner, names in islice(os.walk(folder), most):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         files = sorted(name for name in names if MARK in name and not name.endswith(".profile-empty"))
@@ -107,7 +107,7 @@ def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, 
 
 
 def _join_files(files: list[Path]) -> EventFile:
-    """The files of one folder, one after another."""
+    """Combine the event files of one folder in order of time."""
     whole = read_events(files[0])
     for path in files[1:]:
         later = read_events(path)
@@ -137,7 +137,9 @@ def _home(folder: Path, root: Path, folders: Mapping[Path, EventFile]) -> Path:
 
 
 def _main_tag(folder: Path, home: Path, file: EventFile) -> str:
-    """What was given to `add_scalars`, which makes a folder `main_name` with the one tag `main`; empty for others."""
+    """The main tag passed to `add_scalars`, which writes a folder `main_name` with the one tag `main`; empty for other
+    folders.
+    """
     tags = list(file.trails)
     inner = folder.relative_to(home).as_posix()
     return tags[0] if len(tags) == 1 and inner.startswith(tags[0].replace("/", "_") + "_") else ""
@@ -159,7 +161,7 @@ def _label(home: Path, root: Path, path: Path) -> str:
 
 
 def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
-    """What a reader of the numbers should know."""
+    """Notes that readers of the numbers need."""
     if len(runs) > 1:
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
     torn = [run.label for run in imported if run.status == "lost"]

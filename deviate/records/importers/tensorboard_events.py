@@ -27,7 +27,7 @@ CURE = "restore it, or move it out of the folder to go on without it"
 
 @dataclass(slots=True)
 class EventFile:
-    """The scalars of one file, or of several that are one after another.
+    """The scalars of one event file, or of several consecutive ones.
 
     Attributes:
         began, ended: seconds since the epoch of the first and the last event; 0 where there is none.
@@ -46,7 +46,7 @@ class EventFile:
     n_cut: int = 0
 
     def restart(self, step: int) -> None:
-        """Take out what stands at that step or later, in all metrics: training starts again there."""
+        """Remove values of all metrics at `step` or later, because training restarts there."""
         self.restarts.append(step)
         self.n_cut += sum(trail.cut(step) for trail in self.trails.values())
 
@@ -71,7 +71,7 @@ def read_events(path: Path) -> EventFile:
 
 
 def _records(path: Path, events: EventFile) -> Iterator[tuple[int, bytes, int]]:
-    """Where each whole record begins, its bytes, and what their checksum should be."""
+    """Yield the position, the bytes and the expected checksum of each complete record."""
     offset = 0
     try:
         with path.open("rb") as file:
@@ -98,7 +98,7 @@ def _records(path: Path, events: EventFile) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _take(file: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool:
-    """Add what an event tells; gives whether it told anything."""
+    """Add the scalars of an event to the file; returns whether it had any."""
     time, step = wire.double(event, 1), wire.whole(event, 2)
     file.began = file.began or time
     file.ended = max(file.ended, time)
@@ -109,7 +109,7 @@ def _take(file: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool
     for raw in wire.parts(wire.part(event, 5), 1) if 5 in event else ():
         summary = wire.message(raw)
         tag = wire.text(summary, 1)
-        if 9 in summary:  # only the first value of a tag has to tell
+        if 9 in summary:  # only the first value of a tag names its plugin
             plugins.setdefault(tag, wire.text(wire.part(wire.part(summary, 9), 1), 1))
         file.is_session = file.is_session or tag == SESSION
         value = _value(summary, plugins.get(tag, ""))
@@ -120,7 +120,7 @@ def _take(file: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool
 
 
 def _value(summary: wire.Message, plugin: str) -> float | None:
-    """The scalar of a summary with all its bits, None for anything else."""
+    """The scalar of a summary without loss of precision; None for any other kind of value."""
     if 2 in summary:
         return float(struct.unpack("<f", wire.parts(summary, 2)[-1])[0])
     if 8 not in summary or plugin != SCALARS:
@@ -137,7 +137,7 @@ def _value(summary: wire.Message, plugin: str) -> float | None:
 
 
 def _listed_value(tensor: wire.Message, number: int, form: str) -> bytes:
-    """The value of a tensor that lists it instead of giving its bytes; zeros may be left out."""
+    """The value of a tensor that is stored as a list instead of raw bytes; zeros may be omitted."""
     size = struct.calcsize(form)
     listed = tensor.get(number, [])
     packed = listed[0] if listed else bytes(size)
@@ -160,7 +160,7 @@ def _table() -> tuple[int, ...]:
 
 
 def _mask_checksum(data: bytes) -> int:
-    """The checksum of a record, masked for it may stand in data that have a checksum themselves."""
+    """The masked CRC of a record. Masking is part of the format, because records may contain CRCs themselves."""
     table = _table()
     crc = 0xFFFFFFFF
     for byte in data:

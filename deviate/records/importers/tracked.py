@@ -1,4 +1,4 @@
-"""What the importers of trackers share: from values in the order of logging to series, and words for their notes."""
+"""Shared by the importers of experiment trackers: converts logged values to series, and words the notes."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Trail:
     times: list[float] = field(default_factory=list)
 
     def add(self, step: int, value: float, time: float) -> None:
-        """Raises ValueError for a step that no tracker holds."""
+        """Append a value. Raises ValueError for an invalid step."""
         if not NO_STEP <= step < -NO_STEP:
             raise ValueError(f"no step is {str(step)[:20]}")
         self.steps.append(step)
@@ -33,7 +33,7 @@ class Trail:
         self.times.append(time)
 
     def cut(self, step: int) -> int:
-        """Take out what stands at that step or later, for training went on from there again; gives how many."""
+        """Remove values at `step` or later, because training resumed from there; returns how many were removed."""
         keep = [index for index, own_step in enumerate(self.steps) if own_step < step]
         n_cut = len(self.steps) - len(keep)
         if n_cut:
@@ -49,7 +49,9 @@ Trails = dict[str, Trail]
 
 
 def go_on(earlier: Trails, later: Trails) -> int:
-    """Add what a later process logged; it replaces what the earlier had from its first step on. Gives how many went."""
+    """Append values logged by a later process, which replace earlier values from its first step on; returns how many
+    were replaced.
+    """
     n_cut = 0
     for name, trail in later.items():
         before = earlier.setdefault(name, Trail())
@@ -105,14 +107,14 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Names for a sentence: the first few, and how many more there are."""
+    """The first few names and the number of the others, as a phrase."""
     unused = list(names)
     more = [f"{len(unused) - MOST_NAMED} more"] if len(unused) > MOST_NAMED else []
     return " and ".join([", ".join(unused[:MOST_NAMED]), *more])
 
 
 def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
-    """Settings of a run fit to be kept, without secrets; and those among them that are seeds."""
+    """Settings of a run that may be stored (no secrets), and those among them that are seeds."""
     seeds = {
         name: int(value)
         for name, value in values.items()

@@ -48,7 +48,7 @@ def _claims(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _LoggedRun:
-    """A run as one file has it, or several of the same run, one after another.
+    """A run as recorded in one file, or in several consecutive files of the same run.
 
     Attributes:
         is_told: the file has the record that says which run it is; a killed process may leave none.
@@ -92,7 +92,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     by_id: dict[str, _LoggedRun] = {}
     read = [_read(file) for file in files]
     untold = [run.path.name for run in read if not run.is_told]
-    for logged_run in sorted(read, key=lambda run: run.started):  # names of folders tell whole seconds
+    for logged_run in sorted(read, key=lambda run: run.started):  # folder names have a resolution of one second
         if not logged_run.is_told:
             continue
         by_id[logged_run.id] = _after(by_id[logged_run.id], logged_run) if logged_run.id in by_id else logged_run
@@ -109,7 +109,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of runs by name, which begins with their date; a link to the latest run is no other run."""
+    """Run files sorted by name, which begins with their date; the symbolic link to the latest run is skipped."""
     files = next((its for place in PLACES if (its := sorted(folder.glob(place)))), [])
     return [path for path in files if path.is_file() and not path.parent.is_symlink()] or files[:1]
 
@@ -152,7 +152,7 @@ def _notes(runs: Sequence[_LoggedRun]) -> Iterator[str]:
 
 
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
-    """A run that was resumed into another file."""
+    """Append a later file of a run that was resumed."""
     later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
     later.trails = earlier.trails
     later.summary = {**earlier.summary, **later.summary}
@@ -179,7 +179,7 @@ def _read(path: Path) -> _LoggedRun:
 
 
 def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
-    """The whole records; what breaks off at the end of the file is left out."""
+    """Yield complete records; a partial record at the end of the file is ignored."""
     at, parts = HEAD, b""
     while at + HEAD <= len(data):
         if (room := BLOCK - at % BLOCK) < HEAD:
@@ -187,7 +187,7 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
             continue
         length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
         piece = data[at + HEAD : at + HEAD + length]
-        if len(piece) < length or not any(data[at:]):  # zeros are what a disk holds that was never told the rest
+        if len(piece) < length or not any(data[at:]):  # a disk may hold zeros where data was never written
             return
         if zlib.crc32(data[at + 6 : at + HEAD + length]) != int.from_bytes(data[at : at + 4], "little"):
             raise InputError(f"{path} is damaged at byte {at}: its checksum is wrong", CURE)
@@ -198,7 +198,7 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
-    """Add what a record tells."""
+    """Add the contents of one record to a run."""
     if HISTORY in record:
         row = wire.part(record, HISTORY)
         values = dict(_numbers(_items(row, 1)))
@@ -241,7 +241,7 @@ def _summarise(run: _LoggedRun, record: wire.Message) -> None:
 
 
 def _items(record: wire.Message, number: int) -> Iterator[tuple[str, object]]:
-    """Names and values of an item list; what is nested is flat, `outer.inner`."""
+    """Names and values of an item list; nested items are flattened to `outer.inner`."""
     for raw in wire.parts(record, number):
         item = wire.message(raw)
         yield from _flat(_name(item), json.loads(wire.text(item, 16) or "null"))
@@ -261,7 +261,7 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
-    """The items that are numbers, but for those of pictures, tables and histograms, which tell their `_type`."""
+    """Numeric items, except those of pictures, tables and histograms, which have a `_type`."""
     values: Mapping[str, object] = dict(items)
     media = tuple(f"{name.removesuffix('._type')}." for name in values if name.endswith("._type"))
     for name, value in values.items():

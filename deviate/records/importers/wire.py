@@ -1,7 +1,7 @@
-"""Protocol-buffer messages taken apart without their description: what the files of trackers consist of.
+"""Parses Protocol Buffers messages without their schema, as found in the files of experiment trackers.
 
-Reading the few fields that hold scalars takes less than the packages that write them, which are tens of megabytes and
-offer no function for it that is promised to stay. Numbers of fields never change, which is what the format is for.
+Reading the few fields that hold scalars is cheaper than depending on the packages that write them, which are tens of
+megabytes and offer no stable function for it. Field numbers never change, as the format guarantees.
 
 Source: https://protobuf.dev/programming-guides/encoding/
 """
@@ -13,7 +13,7 @@ Message = dict[int, list[int | bytes]]
 
 
 def message(data: bytes) -> Message:
-    """The fields of a message; of each, all values in order.
+    """The fields of a message, with the values of each in order.
 
     Raises:
         ValueError: these bytes are no message.
@@ -44,7 +44,7 @@ def message(data: bytes) -> Message:
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, and where what follows it begins.
+    """Read a variable-length integer; returns it with the position after it.
 
     Raises:
         ValueError: it does not end.
@@ -59,27 +59,27 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def parts(fields: Message, number: int) -> list[bytes]:
-    """All values of a field that have a length: texts, bytes, or messages."""
+    """All values of a length-delimited field: strings, bytes or messages."""
     return [value for value in fields.get(number, ()) if isinstance(value, bytes)]
 
 
 def part(fields: Message, number: int) -> Message:
-    """A message within: where it was written in several pieces they are one, where it is missing it is empty."""
+    """A nested message; several pieces are merged, and a missing one is empty."""
     return message(b"".join(parts(fields, number)))
 
 
 def text(fields: Message, number: int) -> str:
-    """A text, empty where it is missing."""
+    """A string field, empty where it is missing."""
     return b"".join(parts(fields, number)[-1:]).decode("utf-8", "replace")
 
 
 def whole(fields: Message, number: int) -> int:
-    """A signed whole number, 0 where it is missing."""
+    """A signed integer field, 0 where it is missing."""
     value = next((field for field in reversed(fields.get(number, ())) if isinstance(field, int)), 0)
     return value - (1 << 64) if value >> 63 else value
 
 
 def double(fields: Message, number: int) -> float:
-    """A number of eight bytes, 0 where it is missing."""
+    """A field of type double, 0 where it is missing."""
     value = next(iter(parts(fields, number)[-1:]), bytes(8))
     return float(struct.unpack("<d", value)[0]) if len(value) == 8 else 0.0
