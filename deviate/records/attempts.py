@@ -1,6 +1,4 @@
-"""Files that an executor writes into an attempt: a claim while the executor is alive, a result when the attempt has
-ended.
-"""
+"""Files that an executor writes into an attempt: a claim while it is running, a result when the attempt has ended."""
 
 import dataclasses
 import functools
@@ -102,8 +100,7 @@ def read_claim(attempt: Path) -> Claim | None:
 
 
 def write_result(attempt: Path, result: Result) -> Result:
-    """Write the result, which is the last file of an attempt: it marks the attempt as ended and holds digests of its
-    files.
+    """Write the result, the last file of an attempt: it marks the end, and holds digests of all other files.
 
     Whoever ends an attempt calls this, the executor that ran it or the one that found it orphaned.
 
@@ -124,9 +121,7 @@ def write_result(attempt: Path, result: Result) -> Result:
 
 
 def recorded_files(attempt: Path) -> list[Path]:
-    """The files of an attempt that can influence a report: all except the result, the work copy and partially written
-    files.
-    """
+    """Files of an attempt that can influence a report: not the result, the work copy or partially written files."""
     paths: list[Path] = []
     for folder, folders, names in os.walk(attempt):
         place = Path(folder)
@@ -136,8 +131,7 @@ def recorded_files(attempt: Path) -> list[Path]:
 
 
 def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
-    """Files that differ from when the attempt ended. A file that only grew is not damaged, as its recorded part is
-    intact.
+    """Files that changed after the attempt ended. A file that only grew is not damaged.
 
     Captured outputs and weights that were removed are not damaged.
 

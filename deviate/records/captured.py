@@ -1,6 +1,4 @@
-"""Captured outputs and weights of an experiment as arrays: evaluation sets with aligned examples, and weights by
-layer.
-"""
+"""Captured outputs and weights of an experiment as arrays: aligned evaluation sets, and weights by layer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -50,9 +48,7 @@ def collect_captured(experiment: Experiment) -> Captured:
 
 
 def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence[Run]) -> dict[int, list[Artifact]]:
-    """Drop files of the last evaluation of runs that ran out of space: the files they have are from an earlier
-    evaluation.
-    """
+    """Files of the last evaluation, except of runs that ran out of space: their files are from an earlier one."""
     full = {
         run.replicate
         for run in runs

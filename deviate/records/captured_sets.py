@@ -119,9 +119,7 @@ def _examples(file: Stored) -> Examples:
 def _orders(
     aligned: Aligned, reference: Frame | None
 ) -> tuple[Sequence[npt.NDArray[np.intp] | None], npt.NDArray[np.intp] | None]:
-    """Rows to select in each run, and the corresponding rows of the first run (or the reference); None where they
-    cannot be aligned.
-    """
+    """Rows to select in each run, and the matching rows of the first run (or reference); None if unaligned."""
     if reference is None:
         return aligned.orders, aligned.positions
     orders = aligned.orders[1:]
@@ -137,8 +135,7 @@ def _orders(
 def _truth(
     runs: Sequence[Examples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
 ) -> tuple[Array | None, tuple[Numbers, ...] | None, list[str]]:
-    """The labels of the aligned examples, where all runs that have labels agree, at least up to the numbering of
-    classes.
+    """Labels of the aligned examples, if all runs that have labels agree, at least up to the numbering of classes.
 
     Returns:
         The truth; by what numbers the classes of each run are to be called, None where they stay; notes.

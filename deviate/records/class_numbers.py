@@ -1,5 +1,4 @@
-"""Maps the class numbers of each run to those of the first run, for scripts that number their classes differently each
-time.
+"""Maps the class numbers of each run to those of the first run.
 
 A script that numbers classes in the iteration order of a `set` of strings numbers them differently in every run,
 because string hashes are randomised.

@@ -27,9 +27,7 @@ T = TypeVar("T")
 
 
 class _Column(Sequence[T], Generic[T]):
-    """A column of 8-byte numbers; equal to any sequence with equal items. As in tuples, NaN equals NaN if it is the
-    same column item.
-    """
+    """A column of 8-byte numbers; equal to any sequence of equal items, where NaN counts as equal to NaN."""
 
     __slots__ = ("_numbers",)
 

@@ -88,8 +88,7 @@ def to_builtins(record: object) -> Any:
 
 
 def _plain(value: object) -> object:
-    """Convert NumPy numbers, and strings that remember their position in a file: subclasses that msgspec does not
-    accept.
+    """Convert subclasses that msgspec rejects: NumPy numbers, and strings that remember their position in a file.
 
     Raises:
         TypeError: nothing that JSON has.

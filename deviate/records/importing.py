@@ -105,9 +105,7 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
 
 
 def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
-    """Files of other formats in a folder that one importer claims as a whole, so that they can be reported as
-    unread.
-    """
+    """Files of other formats in a folder that an importer claims as a whole: they are reported as not imported."""
     files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
     counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
     return tuple(

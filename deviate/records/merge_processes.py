@@ -42,14 +42,12 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
 
 
 def _sort_by_start(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
-    """Sort processes by start time. (Processes started together reach their first event in a random order.)"""
+    """Sort processes by start time, since processes started together reach their first event in random order."""
     return sorted(logs, key=lambda log: log.pid)
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
-    """Environment facts of all processes. Facts of the main process win over those of helpers, which may use one
-    thread.
-    """
+    """Environment facts of all processes; those of the main process win, as helpers may use a single thread."""
     facts: dict[str, str] = {}
     for log in sorted(logs, key=_preference, reverse=True):
         facts.update(log.environment)
@@ -57,9 +55,7 @@ def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
 
 
 def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
-    """Random streams that were used, by library, over all processes; empty if the main process was cut off before
-    reporting.
-    """
+    """Random streams that were used, by library; empty if the main process was cut off before reporting them."""
     first = main_process(logs)
     if first is None or not (first.is_whole or first.draws):
         return {}
@@ -72,9 +68,7 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
 
 
 def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
-    """Sentences about artifacts that were requested but not captured: those the guest reported, and those it never
-    reached.
-    """
+    """Sentences on artifacts that were requested but not captured, including those the guest never reached."""
     reasons = union_over_processes(logs, lambda log: log.not_captured)
     wanted = dict(spec.capture)
     unseen = tuple(

@@ -40,9 +40,7 @@ class Form:
 
 
 def form_of(outputs: Array, truth: Array | None) -> Form | str:
-    """Determine the form of a run's outputs on a set from their shape and the true labels, or the reason why it is
-    unknown.
-    """
+    """Determine how a run's outputs on a set are read, from their shape and the labels, or why they cannot be."""
     if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
         return f"outputs are {outputs.dtype}, no numbers that measures are defined for"
     n, shape = len(outputs), outputs.shape[1:]
@@ -143,9 +141,7 @@ def common_kind(kinds: set[OutputKind | None]) -> OutputKind:
 
 
 def recount(classes: Array) -> Array | None:
-    """Consecutive numbers for the classes where the stored numbers cannot be used: negative, or far larger than their
-    count.
-    """
+    """The distinct class numbers, where they are negative or sparse and have to be replaced by positions; else None."""
     class_values = np.unique(classes)
     is_sparse = len(class_values) and (
         class_values[0] < 0 or int(class_values[-1]) >= max(SPARSE * len(class_values), 1000)

@@ -105,9 +105,7 @@ class _Room:
         return kind
 
     def fill_in(self, form: Form, kind: OutputKind) -> Stacked:
-        """Return the filled arrays. A single score of the second class is completed with the first: 1 - p, or a logit
-        of 0.
-        """
+        """The arrays. A single score of the second class is completed by the first: 1 - p, or a logit of 0."""
         if form.kind == "binary" and self.outputs is not None and self.labels is not None:
             self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
             self.labels[:] = self.outputs[..., 1] > self.outputs[..., 0]

@@ -95,9 +95,7 @@ def assemble(
 
 
 def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
-    """Roles with additional columns as part of the experiment, where several rows would otherwise measure the same
-    thing.
-    """
+    """Roles with further columns as part of the experiment, where rows would measure the same thing twice."""
     if roles.run is None and roles.step is None and roles.metric is None and (roles.experiment or roles.task):
         chosen = find_crossed_factors(table, roles)
         if len(chosen) == 1 and is_counter(table.columns[chosen[0]]):
@@ -131,9 +129,7 @@ def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
 
 
 def _is_unique(table: Table, roles: Roles) -> bool:
-    """Whether no two rows measure the same thing; one measurement may be spread over several lines, as Lightning writes
-    it.
-    """
+    """Whether no two rows measure the same thing; a measurement may span lines, as Lightning writes it."""
     keys = [table.columns[column] for column in keys_of(roles)]
     seen: set[tuple[str, ...]] = set()
     for row in range(table.n_rows):

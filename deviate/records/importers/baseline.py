@@ -94,7 +94,7 @@ class BaselineFile(Struct, kw_only=True):
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """Contents of the file: metrics in alphabetical order, runs in order of replicate; equal baselines give equal
+    """Contents of the file: metrics in alphabetical order, runs by replicate; a baseline always gives the same
     bytes.
     """
     metrics = {

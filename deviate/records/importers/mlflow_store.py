@@ -164,9 +164,7 @@ def _seconds(milliseconds: object) -> float:
 
 
 def _meta(path: Path) -> dict[str, str]:
-    """Parse the flat YAML of MLflow: plain, 'single' and "double" quoted strings, which may continue on indented
-    lines.
-    """
+    """Parse MLflow's flat YAML: plain, 'single' and "double" quoted strings, which may continue on indented lines."""
     fields: dict[str, str] = {}
     last = ""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -164,9 +164,7 @@ def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
 
 
 def find_crossed_factors(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Numeric columns that are factors, not results: each combination of levels occurs exactly once per experiment and
-    task.
-    """
+    """Numeric columns that are factors, not results: every experiment and task has the same levels."""
     chosen = tell_apart(table, roles)
     groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for row in range(table.n_rows):
@@ -253,9 +251,7 @@ def _is_setting(name: str, column: Sequence[str]) -> bool:
 
 
 def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str, *, is_over_runs: bool) -> None:
-    """Raise InputError for columns with means and spreads of the same quantity, unless a column marks rows as runs or
-    steps.
-    """
+    """Raise InputError for means and spreads of one quantity, unless a column marks rows as runs or steps."""
     means = {_without(by_word[name], MEANS) for name in values if set(by_word[name].split("_")) & MEANS}
     spreads = {_without(by_word[name], SPREADS) for name in values if set(by_word[name].split("_")) & SPREADS}
     if is_over_runs and means & spreads:

@@ -246,9 +246,7 @@ def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
 
 
 def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, n_named: int) -> None:
-    """Raise InputError for lines longer than the header, whose cells would be assigned to the wrong columns. Row names
-    may lack a header.
-    """
+    """Raise InputError for lines longer than the header; only the column of row names may lack a header."""
     n_longer = sum(len(row) > n_named for row in rows)
     if n_named and n_longer and not (len(names) == n_named + 1 and n_longer == len(rows)):
         at, row = next((place, row) for place, row in zip(places, rows, strict=False) if len(row) > n_named)

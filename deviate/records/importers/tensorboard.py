@@ -137,9 +137,7 @@ def _home(folder: Path, root: Path, folders: Mapping[Path, EventFile]) -> Path:
 
 
 def _main_tag(folder: Path, home: Path, file: EventFile) -> str:
-    """The main tag passed to `add_scalars`, which writes a folder `main_name` with the one tag `main`; empty for other
-    folders.
-    """
+    """The main tag passed to `add_scalars`, which writes a folder `main_name` for it; empty for other folders."""
     tags = list(file.trails)
     inner = folder.relative_to(home).as_posix()
     return tags[0] if len(tags) == 1 and inner.startswith(tags[0].replace("/", "_") + "_") else ""

@@ -49,9 +49,7 @@ Trails = dict[str, Trail]
 
 
 def go_on(earlier: Trails, later: Trails) -> int:
-    """Append values logged by a later process, which replace earlier values from its first step on; returns how many
-    were replaced.
-    """
+    """Append values of a later process, replacing earlier ones from its first step on; returns the number replaced."""
     n_cut = 0
     for name, trail in later.items():
         before = earlier.setdefault(name, Trail())
