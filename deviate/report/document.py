@@ -1,9 +1,8 @@
-"""A document before it is text: sections of sentences, tables and figures, in which every number is still a number.
+"""The document model: sections of sentences, tables and figures, in which numbers are still numbers.
 
-`parts/` make a document from findings, `forms/` write one out and know nothing else: whatever a form says is in here.
-Numbers are unrounded and stand beside the decimals that they are shown with, so each form rounds once and alike, and
-LaTeX sets a number as one without reading any text. What is missing is `Absent`, with the reason, in the place of what
-it would have been: a cell, a figure, a section.
+`parts/` builds a document from findings, and `forms/` renders it without access to anything else. Numbers are unrounded
+and carry the number of decimals to show, so every form rounds only once and in the same way, and LaTeX can typeset
+numbers without parsing text. A missing cell, figure or section is replaced by an `Absent` with the reason.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +32,7 @@ Tone = Literal["good", "bad", "neutral"]
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """What is not there, and why.
+    """A missing value, with the reason.
 
     Attributes:
         marks: numbers of the footnotes with the reason, in a table that has its reasons there.
@@ -48,7 +47,7 @@ class Absent:
 
     @property
     def value(self) -> None:
-        """A reason sorts as words do."""
+        """The reason, so that missing values sort like words."""
         return None
 
     @property
@@ -58,7 +57,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words and numbers in the order of reading: `93.41 ± 0.22 %`, `t(7.8) = 0.41, p = .695`, `bitwise equal`.
+    """Words and numbers in reading order: `93.41 ± 0.22 %`, `t(7.8) = 0.41, p = .695`, `bitwise equal`.
 
     Attributes:
         value: the number by which a table is sorted; None for words.
@@ -77,7 +76,7 @@ class Cell:
 
     @property
     def is_number(self) -> bool:
-        """Whether it stands in a column of numbers as one."""
+        """Whether the cell is aligned as a number."""
         return self.value is not None and len(self.text) <= LONGEST_NUMBER
 
 
@@ -86,7 +85,7 @@ Entry = Cell | Absent
 
 
 def is_words(entry: Entry) -> bool:
-    """Whether it stands in a column of words: a cell without a number."""
+    """Whether the cell contains only words."""
     return isinstance(entry, Cell) and bool(entry.pieces) and all(isinstance(piece, str) for piece in entry.pieces)
 
 
@@ -96,7 +95,7 @@ def cell(*pieces: Piece, value: float | None = None) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A labelled piece of provenance, or of a table with one column."""
+    """A label with a value, for provenance or a table with one column."""
 
     label: str
     cell: Entry
@@ -145,13 +144,13 @@ class Table:
 
 
 def quantities(caption: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
-    """A row per quantity with how it was computed, a column per experiment."""
+    """A table with a row per quantity, which states its method, and a column per experiment."""
     return Table(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with the sentences below it, its title before them where it is not part of them."""
+    """A figure with its caption; the title is set apart where it is not part of the caption."""
 
     plot: Plot
     caption: str
@@ -160,7 +159,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Sentences of a list."""
+    """A list of sentences."""
 
     sentences: tuple[str, ...]
     kind: Literal["", "limits", "footnotes"] = ""
@@ -168,14 +167,14 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Lines of code or a command, to be copied."""
+    """Code or a command, to be copied."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLine:
-    """A line of a file; `is_marked` where the excerpt is about it."""
+    """A line of a source file; `is_marked` marks the line that the excerpt is about."""
 
     number: str
     text: str
@@ -184,7 +183,7 @@ class ExcerptLine:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Lines of a file of the user's, under what they show."""
+    """An excerpt from one of the user's files."""
 
     caption: str
     lines: tuple[ExcerptLine, ...]
@@ -224,7 +223,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result on one screen, the first words saying it all.
+    """The result on one screen, beginning with a word or two that state it.
 
     Attributes:
         word: in one or two words. rest: goes on in the same line.
@@ -238,7 +237,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changed lines of one file, or of all files for what was not committed.
+    """Changed lines of one file, or of all files in the case of uncommitted changes.
 
     Attributes:
         kinds: of each line: `add`, `remove`, `place` or `same`.
@@ -254,7 +253,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that did not complete; `log` is empty for runs from elsewhere, which left none."""
+    """A run that did not complete; `log` is empty for imported runs, which have no logs."""
 
     experiment: str
     run: str
@@ -275,7 +274,7 @@ class SummaryLine:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The block of one experiment: its primary metric (or all, when there is none), then the others."""
+    """Summary of one experiment: its primary metric (or all metrics, if there is none), then the others."""
 
     role: str
     label: str
@@ -357,21 +356,21 @@ class MetricPart:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The result in a sentence, to be pasted."""
+    """The result in a sentence, for pasting."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Labelled pieces below each other."""
+    """A list of labels with values."""
 
     facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What is folded away under its name."""
+    """Content that is folded away below a name."""
 
     name: str
     blocks: "tuple[Block, ...]"
@@ -393,12 +392,12 @@ class Section:
     is_primary: bool = False
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
-        """The blocks of one kind."""
+        """Blocks of one type."""
         return tuple(block for block in self.blocks if isinstance(block, kind))
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why there is nothing to show; empty where there is."""
+        """Reasons why the section is empty; no reasons if it is not."""
         return tuple(block.reason for block in self.of(Absent))
 
     @property
@@ -415,7 +414,7 @@ class Section:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Sentences of lists that are no footnotes."""
+        """Sentences of lists, except footnotes."""
         return tuple(text for block in self.of(Items) if block.kind != "footnotes" for text in block.sentences)
 
     @property
@@ -580,7 +579,7 @@ class Check(Document):
 
 
 def check_of(document: Document) -> Check:
-    """A document that is a check, for forms that only checks have."""
+    """The document as a `Check`, for forms that support only checks."""
     if not isinstance(document, Check):
         raise TypeError("only a check has this form")
     return document

@@ -1,4 +1,4 @@
-"""Statistics that are registered with a label: each is shown by what it says of itself, in every form."""
+"""Statistics that are registered with a label, which every form shows by their own description."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from deviate.stats import Statistic, labelled_statistics
 
 @dataclass(frozen=True, slots=True)
 class FurtherField:
-    """What such a statistic adds to the fields of a comparison.
+    """The fields that such a statistic adds to a comparison.
 
     Attributes:
         kind: the type of its values, as annotated.
@@ -22,12 +22,12 @@ class FurtherField:
 
 
 def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
-    """The figure of a statistic; one that was not asked for where the comparison has none."""
+    """The value of the statistic; unavailable if the comparison does not have it."""
     return next((figure for figure in comparison.further if figure.name == name), FurtherFigure(name, NOT_ASKED))
 
 
 def further_fields() -> Iterator[FurtherField]:
-    """In the order of names, the interval of an estimate behind it."""
+    """Fields in order of name, each estimate followed by its interval."""
     for statistic in labelled_statistics():
         kind: object = Test | Unavailable if statistic.kind == "test" else Estimate
         yield FurtherField(statistic.name, kind, statistic, _value_of(statistic.name))

@@ -1,4 +1,4 @@
-"""Text laid out in lines by the columns that its characters take on a terminal, where some letters are two wide."""
+"""Lays out text in lines by display width on a terminal, where some characters are two columns wide."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -13,18 +13,18 @@ LONGEST_NAME = 60
 
 
 def name(text: str) -> str:
-    """A name on one line, with its beginning and its end where it is long."""
+    """A name on one line; long names are shortened in the middle."""
     text = clean(text)
     return text if cell_len(text) <= LONGEST_NAME else shorten_middle(text, LONGEST_NAME * len(text) // cell_len(text))
 
 
 def pad(text: str, n_columns: int) -> str:
-    """Followed by as many blanks as it takes; longer text stays as it is."""
+    """Pad the text with blanks to a display width; longer text is returned unchanged."""
     return text + " " * (n_columns - cell_len(text))
 
 
 def cut(text: str, n_columns: int) -> str:
-    """At most so many columns, with a sign where something is missing."""
+    """Truncate the text to a display width, with a sign where something was cut."""
     return text if cell_len(text) <= n_columns else set_cell_size(text, n_columns - 1).rstrip() + ELLIPSIS
 
 
@@ -52,7 +52,9 @@ def fill_lines(text: str, width: int, indent: str = "", subsequent_indent: str |
 
 
 def join_parts(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
-    """Parts after a head, broken between parts where the line is full, and within those that are wider than a line."""
+    """Parts after a heading, broken between parts when the line is full, and within parts that are wider than a
+    line.
+    """
     line, is_empty = head, True
     if cell_len(head.rstrip()) > width:
         *lines, line = fill_lines(head, width, "", " " * indent)
@@ -73,7 +75,7 @@ def join_parts(head: str, parts: Sequence[str], width: int, *, indent: int, join
 
 
 def align_rows(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
-    """Rows below their heads; a remark on a row goes below it. Rows that are too wide are told one after another."""
+    """Rows below their headings, with remarks below rows; rows that are too wide are printed as blocks."""
     cells = [(name(row[0]), *map(clean, row[1:])) for row in rows]
     widths = [widest(column) for column in zip(*cells, strict=True)]
     is_narrow = sum(widths) + 2 * len(widths) > width
@@ -90,7 +92,7 @@ def align_rows(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str]
 
 
 def _words(text: str, width: int) -> Iterator[str]:
-    """Words, and pieces of those that are wider than a line."""
+    """Yield words, split where they are wider than a line."""
     for word in text.split():
         rest = word
         while cell_len(rest) > max(width, 1):

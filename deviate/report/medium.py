@@ -1,4 +1,4 @@
-"""What the text of a document is for."""
+"""The medium that a document is rendered for."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ COLUMN_IN = 3.25
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """What the text is for: columns of a terminal, and whether it understands control codes; packages of a document."""
+    """Properties of the medium: width of a terminal and support of control codes, or packages of a LaTeX document."""
 
     width: int = 120
     is_coloured: bool = False

@@ -1,4 +1,4 @@
-"""Numbers with the decimals that they are shown with, and the words between them: what cells and sentences hold."""
+"""Numbers with the decimals to show, and words between them: the contents of cells and sentences."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Style = Literal["plain", "signed", "p", "grouped"]
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is shown.
+    """A number with its display format.
 
     Attributes:
         value: unrounded. places: decimals, fewer than none for tens and hundreds; None for six significant digits.
@@ -25,7 +25,7 @@ class Number:
 
     @property
     def digits(self) -> tuple[str, str]:
-        """Sign and digits, and the power of ten, which most numbers do without."""
+        """Sign with digits, and the power of ten, which is empty for most numbers."""
         if self.style == "p":
             return p_cell(self.value), ""
         if self.style == "grouped":
@@ -61,17 +61,17 @@ def share(fraction: float) -> Pieces:
 
 
 def factor(value: float) -> Pieces:
-    """Ratios, effect sizes and probabilities: two decimals."""
+    """Ratios, effect sizes and probabilities, with two decimals."""
     return (Number(value, 2),)
 
 
 def whole(n: float) -> Pieces:
-    """A count with its thousands apart."""
+    """A count with thousands separators."""
     return (Number(n, style="grouped"),)
 
 
 def p_value(value: float) -> Pieces:
-    """A p-value as a sentence has it: `p = .004`, `p < .001`."""
+    """A p-value as in a sentence: `p = .004`, `p < .001`."""
     return ("p " if p_cell(value).startswith("<") else "p = ", Number(value, style="p"))
 
 

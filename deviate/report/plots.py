@@ -1,4 +1,4 @@
-"""What figures are drawn from: raw numbers, and the words that stand in a figure and beside it."""
+"""Plots as data: raw numbers, and the texts in and beside the figure."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from deviate.model import Series
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What every plot has: `description` is its numbers in words, and `caption` says what points and lines are."""
+    """Base of all plots: `description` is the data in words, `caption` explains points and lines."""
 
     key: str
     title: str
@@ -34,7 +34,7 @@ class PointGroup:
 
     @property
     def one_sd(self) -> tuple[float | None, float | None]:
-        """The ends of one SD to either side of the mean."""
+        """The mean minus and plus one SD."""
         if self.mean is None or self.sd is None:
             return None, None
         return self.mean - self.sd, self.mean + self.sd
@@ -42,7 +42,7 @@ class PointGroup:
 
 @dataclass(frozen=True, slots=True)
 class PlottedDifference:
-    """Candidate minus baseline with its interval; None where there is none to draw.
+    """Difference of candidate and baseline with its interval; None where there is none to draw.
 
     Attributes:
         pairs: places of the two scores of each pair, of the baseline and of the candidate, where pairs decide.
@@ -57,7 +57,7 @@ class PlottedDifference:
 
 @dataclass(frozen=True, slots=True)
 class EstimationPlot(Plot):
-    """Raw points of every experiment, the baseline first, and the difference of each candidate to it."""
+    """Raw points of every experiment, baseline first, and the difference of each candidate to the baseline."""
 
     axis: str
     difference_axis: str
@@ -66,13 +66,13 @@ class EstimationPlot(Plot):
 
     @property
     def has_shared_axis(self) -> bool:
-        """Whether the difference stands beside the points, its zero at the mean of the baseline."""
+        """Whether the difference is drawn beside the points, with its zero at the mean of the baseline."""
         return len(self.groups) == 2 and len(self.differences) == 1 and self.groups[0].mean is not None
 
 
 @dataclass(frozen=True, slots=True)
 class CurveGroup:
-    """The runs of one experiment: those that count, and those that ended otherwise; `index` is as in `PointGroup`."""
+    """Runs of one experiment: completed ones and others; `index` as in `PointGroup`."""
 
     index: int
     label: str
@@ -82,7 +82,7 @@ class CurveGroup:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot(Plot):
-    """One metric over main-loop steps, in every run."""
+    """One metric over main-loop steps, for every run."""
 
     axis: str
     confidence: float
@@ -91,7 +91,7 @@ class CurvePlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """The spread of one variant: SD with its interval, and how far each run is from the variant's mean.
+    """Spread of one variant: the SD with its interval, and the deviation of each run from the variant's mean.
 
     Attributes:
         remark: stands in the figure where there is no SD, or none but 0.
@@ -108,7 +108,7 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class ForestPlot(Plot):
-    """SDs of the variants of one experiment; `reference` is the SD that the others are measured by."""
+    """SDs of the variants of one experiment; `reference` is the SD of the variant that the others are compared with."""
 
     axis: str
     reference: float | None
@@ -152,7 +152,7 @@ class ProfilePlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class SurvivalLine:
-    """Share of the runs of one experiment that are not there yet, by step; it changes at each point.
+    """Share of the runs of one experiment that have not reached the target, by step; a step function.
 
     Attributes:
         index: of the experiment, which gives the colour.
@@ -169,14 +169,14 @@ class SurvivalLine:
 
 @dataclass(frozen=True, slots=True)
 class SurvivalPlot(Plot):
-    """Runs on their way to the target of one metric."""
+    """Time to the target of one metric."""
 
     lines: tuple[SurvivalLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DifferencePlot(Plot):
-    """Candidate less baseline over steps with a band that holds at all of them at once.
+    """Difference of candidate and baseline over steps, with a simultaneous confidence band.
 
     Attributes:
         first: the first step at which the band leaves 0; None where it never does.
@@ -195,7 +195,7 @@ class DifferencePlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class BreakdownLine:
-    """One class: the scores of its runs, and its mean with the SD where there is one."""
+    """One class: the scores of its runs, and their mean with the SD where it is available."""
 
     label: str
     values: tuple[float, ...]
@@ -205,7 +205,7 @@ class BreakdownLine:
 
 @dataclass(frozen=True, slots=True)
 class BreakdownPlot(Plot):
-    """Classes below each other, the widest first; `index` is the place of the experiment in the report.
+    """Classes in rows, widest spread first; `index` is the position of the experiment in the report.
 
     Attributes:
         has_range: a thin line joins the points of a class.
@@ -241,7 +241,7 @@ class PlanningPlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class MatrixPlot(Plot):
-    """A share or a distance for each pair of runs, as a heat map.
+    """A share or a distance for each pair of runs, drawn as a heat map.
 
     Attributes:
         index: place of the experiment in the report. names: of the runs.
@@ -261,7 +261,7 @@ class MatrixPlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
-    """One experiment over main-loop steps; NaN where there is nothing, and where there is no interval."""
+    """One experiment over main-loop steps; NaN where there is no value or no interval."""
 
     index: int
     label: str
@@ -273,7 +273,7 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class StepsPlot(Plot):
-    """How far runs are apart after steps of the main loop."""
+    """Distance between runs over the steps of the main loop."""
 
     axis: str
     lines: tuple[StepLine, ...]
@@ -281,7 +281,7 @@ class StepsPlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class KernelLine:
-    """One kernel: seconds in a window, None where a mode does without it."""
+    """One kernel: seconds in a window, None in a mode that does not call it."""
 
     label: str
     free: float | None
@@ -290,7 +290,7 @@ class KernelLine:
 
 @dataclass(frozen=True, slots=True)
 class KernelPlot(Plot):
-    """Kernels below each other, the longest first, on a logarithmic axis of seconds.
+    """Kernels in rows, longest first, on a logarithmic time axis.
 
     Attributes:
         axis: its name. ticks: places in seconds, and what stands there.
@@ -325,7 +325,7 @@ class SweepPoint:
 
 @dataclass(frozen=True, slots=True)
 class SweepLine:
-    """One variant over all values; `index` gives it colour and shape."""
+    """One variant over all values of the argument; `index` selects colour and shape."""
 
     index: int
     label: str
@@ -360,7 +360,7 @@ class GrowthPanel:
 
 @dataclass(frozen=True, slots=True)
 class GrowthPlot(Plot):
-    """Panels above each other over the same steps.
+    """Panels above each other with a common axis of steps.
 
     Attributes:
         steps_axis: name of the axis of steps. first: the first step at which the runs differ, None where they do not.

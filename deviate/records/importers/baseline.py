@@ -94,9 +94,7 @@ class BaselineFile(Struct, kw_only=True):
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """Contents of the file: metrics in alphabetical order, runs by replicate; a baseline always gives the same
-    bytes.
-    """
+    """Contents of the file: metrics in alphabetical order, runs by replicate; equal baselines give equal bytes."""
     metrics = {
         metric.name: to_builtins(
             MetricEntry(metric.aggregate, metric.direction, metric.margin, metric.is_primary, metric.role, metric.unit)

@@ -1,7 +1,7 @@
-"""The runs of one experiment as thin lines, and their mean with its band; one run at a time is held in full.
+"""The runs of one experiment as thin lines, and their mean with its band, computed one run at a time.
 
-Ten curves of a million steps take 160 MB as arrays, and several times that while a mean is formed of them: what is
-drawn are a hundred steps of the band, so only these are gathered.
+Ten curves of a million steps take 160 MB as arrays, and several times as much while their mean is computed. Only the
+hundred steps at which the band is drawn are collected.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from deviate.report.figures.thin import Floats, Line, line_of, thin
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Mean of the curves at steps of theirs, its pointwise t interval (NaN where n < 2), and n."""
+    """Mean of the curves at shared steps, its pointwise t interval (NaN where n < 2), and n."""
 
     x: Floats
     mean: Floats
@@ -28,7 +28,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Thinned lines, their band (None where there is no line), and the fewest runs that have a value at any step."""
+    """Thinned lines, their band (None without lines), and the smallest number of runs with a value at any step."""
 
     lines: tuple[Line, ...]
     band: Band | None
@@ -37,7 +37,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """Values at the chosen steps, a row per curve, and at each step of all how many curves have a value."""
+    """Values at the selected steps, a row per curve, and the number of curves with a value at each of all steps."""
 
     steps: Floats
     rows: list[Floats]
@@ -71,14 +71,14 @@ def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_step
 
 
 def _every(n: int, n_most: int) -> NDArray[np.int64]:
-    """Indices of the first, of the last, and of some between them."""
+    """Indices of the first, the last, and some evenly spaced items."""
     if n <= n_most:
         return np.arange(n)
     return np.unique(np.linspace(0, n - 1, n_most).round().astype(np.int64))
 
 
 def _over_all_steps(curves: Sequence[Series], n_steps: int) -> _Gathered:
-    """The same where curves do not share their steps: what any has counts."""
+    """Values at the union of all steps, for curves that do not share their steps."""
     union = np.empty(0)
     for series in curves:
         union = np.union1d(union, line_of(series).x)

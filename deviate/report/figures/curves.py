@@ -22,7 +22,7 @@ LOGARITHMIC_FROM = 200.0
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The runs that count, and those that ended otherwise."""
+    """Curves of one experiment: runs that count, and runs that ended in other ways."""
 
     index: int
     label: str
@@ -66,7 +66,7 @@ def _note(group: _Group) -> str:
 
 
 def _draw_runs(panel: Panel, group: _Group) -> None:
-    """Thin lines, fainter when they are many: one experiment must not cover another."""
+    """Draw thin lines, fainter if there are many, so that one experiment does not hide another."""
     alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted.lines))))
     counted, failed = (
         join_lines((line.x, _drawable(panel, line.y)) for line in side.lines) for side in (group.counted, group.failed)
@@ -85,7 +85,8 @@ def _draw_mean(panel: Panel, group: _Group, *, width: float, colour: str = "") -
 
 
 def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
-    """The shape of the experiment at some steps of its mean, or of its only run: colours alone do not tell lines apart.
+    """Draw the marker of the experiment at some steps of its mean or only run, as colours alone do not distinguish
+    lines.
 
     `phase` in [0, 1) moves them, so that those of several experiments do not cover each other.
     """
@@ -99,7 +100,7 @@ def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
 
 
 def _drawable(panel: Panel, y: Floats) -> Floats:
-    """Values kept near the window: a line may leave it, but not by so much that the text of the figure overflows."""
+    """Values clipped to the vicinity of the window, so that coordinates do not overflow."""
     low, high = panel.axes.get_ylim()
     if panel.axes.get_yscale() == "log":
         return np.clip(y, low / 10, high * 10)
@@ -107,7 +108,9 @@ def _drawable(panel: Panel, y: Floats) -> Floats:
 
 
 def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
-    """Limits from the runs that count, lest one that diverged flattens the rest; returns what the reader must know."""
+    """Set axis limits from runs that count, since a diverged run would flatten the rest; returns a note for the
+    reader.
+    """
     axes = panel.axes
     counted = _range(line for group in groups for line in group.counted.lines)
     beyond = _range(line for group in groups for line in group.failed.lines)

@@ -1,4 +1,4 @@
-"""Which code draws which plot."""
+"""Maps each kind of plot to the function that draws it."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -61,5 +61,5 @@ MOST_POINTS = 200
 
 
 def draw(plot: Plot, surface: Surface, n_points: int = MOST_POINTS) -> Figure:
-    """The figure on a surface, to be called within the style of that; curves have about `n_points` points each."""
+    """Draw the plot on a surface, whose style must be active; curves are thinned to about `n_points` points each."""
     return draw_curves(plot, surface, n_points) if isinstance(plot, CurvePlot) else DRAWERS[type(plot)](plot, surface)

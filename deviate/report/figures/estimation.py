@@ -26,7 +26,7 @@ ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 42, 48, 26, 22
 
 
 def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
-    """Gardner-Altman for two experiments, Cumming for more, as rows where they are many, one group alone."""
+    """Draw a Gardner-Altman plot for two experiments, a Cumming plot for more (in rows for many), or a single group."""
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
     if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
@@ -45,7 +45,7 @@ def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
 
 
 def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDifference, surface: Surface) -> Figure:
-    """The axis on the right is the one on the left with its zero at the mean of the baseline."""
+    """Draw both groups and the difference, whose axis on the right has its zero at the mean of the baseline."""
     panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=LEFT, top=TOP + 18, below=NAMES)
     axes = panel.axes
     shifts = (difference.low, difference.high, difference.estimate)
@@ -73,7 +73,7 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
 
 
 def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
-    """Points above, differences to the baseline below, each under its group."""
+    """Draw points above, and the differences to the baseline below, each under its group."""
     figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP + BELOW_HEIGHT + TOP + 10)
     above = add_panel(figure, surface, left=LEFT, bottom=NAMES + BELOW_HEIGHT + TOP + 10, right=RIGHT, top=TOP)
     below = add_panel(figure, surface, left=LEFT, bottom=10, right=RIGHT, top=TOP + PANEL_HEIGHT + NAMES + TOP)
@@ -99,7 +99,7 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
 
 
 def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) -> bool:
-    """Raw points; beside them the mean with its SD, or with its interval; pairs are joined below the points.
+    """Draw raw points and, beside them, the mean with its SD or interval; lines between pairs are behind the points.
 
     Returns whether an interval leaves the panel.
     """
@@ -129,7 +129,7 @@ def _swarm(panel: Panel, place: int, values: Sequence[float], size: float) -> Fl
 
 
 def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats]) -> None:
-    """A thin line through the runs of a pair, through all groups that they are in."""
+    """Draw a thin line through the runs of each pair, across all groups that contain them."""
     pairs_of = {difference.label: difference.pairs for difference in plot.differences}
     joined = [
         np.array([positions[group][place] for group, place in enumerate(chain) if place is not None])
@@ -140,7 +140,7 @@ def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats])
 
 
 def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedDifference, index: int) -> bool:
-    """The difference with its interval; whether that leaves the panel."""
+    """Draw the difference with its interval; returns whether the interval exceeds the panel."""
     if difference.estimate is None:
         panel.axes.text(x, origin, "no\ndifference\nto draw", ha="center", va="center")
         return False
@@ -152,7 +152,7 @@ def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedD
 
 
 def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) -> None:
-    """Limits from all points; ends of intervals may widen them, not without bound."""
+    """Axis limits from all points; ends of intervals can extend them, up to a bound."""
     values = [value for group in groups for value in group.values]
     reach = [end for group in groups for end in (group.low, group.high, *group.one_sd) if end is not None]
     panel.axes.set_ylim(*axis_limits(values, [*reach, *ends]) if values else pad_limits(min(ends), max(ends)))
@@ -160,7 +160,7 @@ def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) ->
 
 
 def _name_groups(panel: Panel, groups: Sequence[PointGroup], *more: tuple[str, str]) -> None:
-    """Two lines below each group: its name and its n, both as far as they fit."""
+    """Label each group with its name and its n on two lines, truncated to fit."""
     low, high = panel.axes.get_xlim()
     room = panel.width / (high - low)
     panel.axes.set_xticks([])
@@ -176,7 +176,7 @@ def _difference_limits(plot: EstimationPlot) -> tuple[float, float]:
 
 
 def _rows(plot: EstimationPlot, surface: Surface) -> Figure:
-    """A row for each experiment; without differences the points have all of the width."""
+    """Draw a row per experiment; without differences, points have the full width."""
     names = min(130.0, 0.28 * surface.n_units)
     beside = 0.3 * surface.n_units if plot.differences else 0.0
     n = len(plot.groups)
@@ -220,7 +220,7 @@ def _draw_difference_rows(panel: Panel, plot: EstimationPlot) -> None:
 def _draw_row(
     panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
 ) -> bool:
-    """Points around the line of their row, the mean with a line below them; whether that leaves the panel."""
+    """Draw the points of a row and their mean below; returns whether an interval exceeds the panel."""
     if group.values:
         panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
     if group.mean is None or len(group.values) < 2:
@@ -234,7 +234,7 @@ def _draw_row(
 
 
 def _draw_difference_row(panel: Panel, place: int, difference: PlottedDifference, index: int) -> bool:
-    """The difference with its interval; whether that leaves the panel."""
+    """Draw the difference with its interval; returns whether the interval exceeds the panel."""
     if difference.estimate is None:
         panel.axes.text(0, place, "none", ha="center", va="center")
         return False

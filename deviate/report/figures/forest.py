@@ -16,7 +16,7 @@ FARTHEST = 4.0
 
 
 def draw_forest(plot: ForestPlot, surface: Surface) -> Figure:
-    """One line per variant, from 0."""
+    """Draw one line per variant on an axis from 0."""
     names = min(120.0, 0.3 * surface.n_units, 6 + max(surface.text_width(row.label) for row in plot.rows))
     n = len(plot.rows)
     figure = new_figure(surface, ROW * n + TOP + BOTTOM)
@@ -41,7 +41,7 @@ def _end(plot: ForestPlot) -> float:
 
 
 def _draw_row(panel: Panel, index: int, row: ForestRow) -> bool:
-    """Whether the interval leaves the panel."""
+    """Draw one row; returns whether its interval exceeds the panel."""
     y, is_cut = index - 0.12, False
     if row.sd is not None and row.low is not None and row.high is not None:
         is_cut = panel.level(y, row.low, row.high, index)

@@ -22,7 +22,7 @@ DIFFERENCE = 2
 
 
 def draw_growth(plot: GrowthPlot, surface: Surface) -> Figure:
-    """Panels above each other over the same steps; a dotted line where the runs differ first."""
+    """Draw panels with a common axis of steps; a dotted line marks the first difference between the runs."""
     entries = [Entry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
     names = legend_names(surface, entries)
     n, bottom = len(plot.panels), BELOW + legend_height(names)
@@ -64,13 +64,13 @@ def _draw(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
 
 
 def _heights(values: Floats, content: GrowthPanel) -> Floats:
-    """Where values stand; what is not finite, or too large to be drawn, stands nowhere."""
+    """Values to draw; NaN for values that are not finite or too large."""
     values = np.where(np.abs(values) <= LARGEST, values, np.nan)
     return _exponents(values) if content.is_logarithmic else values
 
 
 def _exponents(values: Floats) -> Floats:
-    """Powers of ten, and for 0 a place one below the smallest of them."""
+    """Exponents of the values to base 10; zeros are placed one below the smallest exponent."""
     with np.errstate(divide="ignore", invalid="ignore"):
         powers = np.log10(np.abs(values))
     return np.where(values == 0, _floor(values), powers)
@@ -82,7 +82,7 @@ def _floor(values: Floats) -> float:
 
 
 def _label_powers(panel: Panel, values: Floats) -> None:
-    """Whole powers of ten, as many as have room; 0 by its name."""
+    """Label as many powers of ten as fit, and zero as 0."""
     values = np.where(np.abs(values) <= LARGEST, values, np.nan)
     floor, (low, high) = _floor(values), panel.axes.get_ylim()
     has_zero = bool((values == 0).any())
@@ -95,6 +95,6 @@ def _label_powers(panel: Panel, values: Floats) -> None:
 
 
 def _power(exponent: float) -> str:
-    """A power of ten as the text of pages and papers has it."""
+    """A power of ten in the notation of pages and papers."""
     n = round(exponent)
     return f"{10.0**n:g}" if -3 <= n <= 3 else f"1e{n}".replace("-", MINUS)

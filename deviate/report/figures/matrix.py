@@ -22,7 +22,7 @@ MOST_NAMES = 12
 
 
 def draw_matrix(plot: MatrixPlot, surface: Surface) -> Figure:
-    """A row and a column per run; the scale below runs from the least to the most of all pairs."""
+    """Draw a row and a column per run, with a scale from the minimum to the maximum below."""
     n = len(plot.names) - 1
     side = min(CELL * max(n, 2), WIDEST, surface.n_units - LEFT - RIGHT)
     figure = new_figure(surface, side + TOP + BOTTOM)
@@ -42,7 +42,9 @@ def draw_matrix(plot: MatrixPlot, surface: Surface) -> Figure:
 
 
 def _cells(plot: MatrixPlot) -> NDArray[np.float64]:
-    """Shape (R - 1, R - 1, 4): rows from the second run, columns to the last but one; no pair is there twice."""
+    """Colours of the cells, shape (R - 1, R - 1, 4): rows from the second run, columns to the last but one; lower
+    triangle.
+    """
     values = np.array(plot.values)
     pairs = values[np.tril_indices(len(values), -1)]
     finite = pairs[np.isfinite(pairs)]
@@ -54,7 +56,7 @@ def _cells(plot: MatrixPlot) -> NDArray[np.float64]:
 
 
 def _scale(panel: Panel, plot: MatrixPlot) -> None:
-    """Five steps of the colour with the figures at both ends."""
+    """Draw five shades of the colour, labelled at both ends."""
     y, size = -44.0, 16.0
     panel.text(6 - LEFT, y, plot.low)
     begin = 6 - LEFT + panel.surface.text_width(plot.low) + 8

@@ -1,4 +1,4 @@
-"""Runs on their way to a target, and the difference of curves with its simultaneous band.
+"""Survival curves of the time to a target, and differences of curves with simultaneous bands.
 
 Source: Kaplan & Meier (1958) for the steps with a tick at each censored run.
 """
@@ -14,7 +14,7 @@ HEIGHT, LEFT, RIGHT, TOP = 190, 62, 16, 28
 
 
 def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
-    """A stair per experiment; the sooner it falls, the sooner runs got there."""
+    """Draw a step function per experiment; the earlier it falls, the earlier runs reached the target."""
     entries = [Entry(line.index, line.label, line.note) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT - 16, right=RIGHT, top=TOP)
     panel.axes.set_xlim(0, 1.02 * max(line.last for line in plot.lines) or 1)
@@ -38,7 +38,7 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
 
 
 def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
-    """The difference and its band, with a line at 0 and at the first difference."""
+    """Draw the difference with its band, a line at 0, and a line at the first difference."""
     x, y = np.array(plot.steps, dtype=float), np.array(plot.difference)
     low, high = np.array(plot.band, dtype=float).T
     is_known = np.isfinite(low) & np.isfinite(high)

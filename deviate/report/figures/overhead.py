@@ -14,7 +14,7 @@ FREE, HELD = 0, 1
 
 
 def draw_kernels(plot: KernelPlot, surface: Surface) -> Figure:
-    """A thin line joins the two modes of a kernel; what one mode does without has one point."""
+    """Draw the kernels, with a thin line between the two modes; a kernel of one mode has a single point."""
     n, entries = len(plot.lines), [Entry(FREE, plot.free), Entry(HELD, plot.held)]
     left = min(0.46 * surface.n_units, 12 + max(surface.text_width(line.label) for line in plot.lines))
     panel = new_panel(surface, ROW * n, entries, left=left, right=14, top=TOP, below=BELOW)
@@ -36,7 +36,7 @@ def draw_kernels(plot: KernelPlot, surface: Surface) -> Figure:
 
 
 def _set_ticks(panel: Panel, plot: KernelPlot) -> None:
-    """Those within the panel; where there is no room for all, powers of ten, and where there is none, some of them."""
+    """Ticks inside the panel; if there is no space for all, only powers of ten, then only some of them."""
     low, high = panel.axes.get_xlim()
     ticks = [(value, text) for value, text in plot.ticks if low <= value <= high]
     if sum(panel.surface.text_width(text) + 10 for _, text in ticks) > panel.width:

@@ -1,8 +1,8 @@
-"""Axes on a surface and what is drawn into them: points, lines, bands, names; lengths are in units of the surface.
+"""Axes on a surface, and functions to draw points, lines, bands and names into them; lengths are in surface units.
 
-matplotlib's artists draw it, with two restrictions that keep a page below its size: positions are rounded, and what
-belongs to one experiment is one element, however many runs it has; a marker of matplotlib is an element per point. Each
-experiment has a colour and a shape, the same in every figure, so that a print in grey still tells them apart.
+matplotlib draws everything, with two restrictions that keep pages small: coordinates are rounded, and all marks of one
+experiment form one SVG element, whereas a marker of matplotlib is one element per point. Each experiment has a colour
+and a marker shape, equal in all figures, so that greyscale prints stay readable.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ LEGEND_ROW, LEGEND_KEY, LEGEND_GAP = 18.0, 26.0, 16.0
 
 
 class _Rounding(Transform):
-    """Positions with so many decimals: matplotlib writes six, which would double the text of a page."""
+    """Rounds coordinates to a number of decimals; matplotlib writes six, which would double the size of a page."""
 
     input_dims = output_dims = 2
 
@@ -60,7 +60,7 @@ class _Rounding(Transform):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One experiment in a legend: its place in the report, its name, and what must not be shortened."""
+    """One experiment in a legend: its index in the report, its name, and a suffix that is never truncated."""
 
     index: int
     label: str
@@ -70,7 +70,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An entry as a legend shows it, so many units right of its left end, in a row from 0."""
+    """An entry placed in the legend: its horizontal offset in units, and its row from 0."""
 
     entry: Entry
     text: str
@@ -80,7 +80,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Axes with a size in units; `left` and `below` are the margins that names of axes and the legend have."""
+    """Axes with a size in units; `left` and `below` are the margins for axis names and the legend."""
 
     figure: Figure
     axes: Axes
@@ -92,16 +92,16 @@ class Panel:
     names: tuple[Name, ...] = ()
 
     def to_pixels(self, x: Floats | Sequence[float], y: Floats | Sequence[float]) -> Floats:
-        """Data to pixels, shape (n, 2); the limits of the axes must be set before."""
+        """Convert data coordinates to pixels, shape (n, 2); axis limits must be set before."""
         return np.asarray(self.axes.transData.transform(np.column_stack([x, y])), dtype=float)
 
     def to_units(self, x: float, y: float) -> tuple[float, float]:
-        """Data to units right of and above the lower left corner of the axes."""
+        """Convert data coordinates to units from the lower left corner of the axes."""
         across, up = self.axes.transAxes.inverted().transform(self.axes.transData.transform((x, y)))
         return float(across) * self.width, float(up) * self.height
 
     def points(self, x: Floats | Sequence[float], y: Floats | Sequence[float], index: int, *, diameter: float) -> None:
-        """The shape of an experiment at positions in data; at those that are not finite there is none."""
+        """Draw the marker of an experiment at data coordinates; non-finite points are skipped."""
         pixels = self.to_pixels(x, y)
         pixels = pixels[np.isfinite(pixels).all(axis=1)]
         if len(pixels):
@@ -110,7 +110,7 @@ class Panel:
     def points_at(
         self, pixels: Floats, index: int, *, diameter: float, alpha: float = 0.75, is_clipped: bool = True
     ) -> None:
-        """The same at positions in pixels, shape (n, 2), all in one path."""
+        """Draw the marker of an experiment at pixel coordinates, shape (n, 2), all in one path."""
         corners = np.array(SHAPES[index % len(SHAPES)], dtype=float)
         unit, grain = self.surface.unit, self.surface.grain
         if len(corners):
@@ -122,9 +122,9 @@ class Panel:
     def swarm(
         self, values: Sequence[float], y: float, index: int, *, height: float, diameter: float, is_below: bool = False
     ) -> None:
-        """Raw points along a row at y, moved up and down by at most `height` so that none hides another.
+        """Draw raw points along a row at y, shifted by at most `height` so that none hides another.
 
-        With `is_below` they are moved down alone.
+        With `is_below` they are only shifted down.
         """
         pixels, unit = self.to_pixels(values, np.full(len(values), y)), self.surface.unit
         shifts = aside(pixels[:, 0], height * unit, diameter * unit)
@@ -143,9 +143,9 @@ class Panel:
         is_dashed: bool = False,
         scale: Transform | None = None,
     ) -> None:
-        """A line in data, which a NaN breaks; without an index, or a colour to stroke it with, in ink.
+        """Draw a line in data coordinates, broken at NaN; in ink colour unless an index or a stroke colour is given.
 
-        With a `scale` positions are those of that, and the line shows outside of the axes too, as that of a legend.
+        With a `scale`, coordinates are transformed by it, and the line is not clipped to the axes (for legends).
         """
         if not np.isfinite(y).any():
             return
@@ -158,7 +158,7 @@ class Panel:
         self._add(line, index, is_clipped=scale is None)
 
     def band(self, x: Floats, low: Floats, high: Floats, index: int, *, fill: str = "") -> None:
-        """A filled band between two lines in data; parts where a side is NaN are left open."""
+        """Draw a filled band between two lines in data coordinates, with gaps where either is NaN."""
         is_known = np.isfinite(low) & np.isfinite(high)
         if is_known.any():
             band = self.axes.fill_between(
@@ -168,7 +168,7 @@ class Panel:
             name_series(band, index)
 
     def upright(self, x: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
-        """An interval of the vertical axis at x, in ink; whether it leaves the panel, which an arrow shows."""
+        """Draw a vertical interval at x in ink; returns whether it exceeds the panel, which an arrow indicates."""
         ends = clip_interval(self.axes.get_ylim(), low, high)
         self.line([x, x], ends, index, width=width, stroke=self.surface.ink)
         cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (-90, 90), strict=True) if end != whole]
@@ -177,7 +177,7 @@ class Panel:
         return bool(cut)
 
     def level(self, y: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
-        """The same of the horizontal axis at y."""
+        """Draw a horizontal interval at y in ink; returns whether it exceeds the panel."""
         ends = clip_interval(self.axes.get_xlim(), low, high)
         self.line(ends, [y, y], index, width=width, stroke=self.surface.ink)
         cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (180, 0), strict=True) if end != whole]
@@ -186,11 +186,11 @@ class Panel:
         return bool(cut)
 
     def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0) -> None:
-        """One estimate in data, a dot in ink; on the edge of the panel it is whole."""
+        """Draw an estimate as a dot in ink, which is not clipped at the edge of the panel."""
         self._add_dots(self.to_pixels([x], [y]), index, diameter, is_clipped=False, edgecolor=self.surface.ink)
 
     def rule(self, *, x: float | None = None, y: float | None = None, is_dashed: bool = True) -> None:
-        """A thin line through the whole panel, at x or at y."""
+        """Draw a thin line across the panel, at x or at y."""
         style = {"color": self.surface.ink, "linewidth": 0.8 * self.surface.unit}
         dashes = {"linestyle": DOTS} if is_dashed else {}
         if x is not None:
@@ -199,42 +199,42 @@ class Panel:
             self.axes.axhline(y, **style, **dashes)  # type: ignore[arg-type]
 
     def text(self, x: float, y: float, text: str, *, ha: str = "left", va: str = "center") -> None:
-        """Text at a place so many units right of and above the lower left corner of the axes."""
+        """Draw text at a position in units from the lower left corner of the axes."""
         place = (x / self.width, y / self.height)
         self.axes.text(*place, text, transform=self.axes.transAxes, ha=ha, va=va, clip_on=False)
 
     def text_at(self, x: float, y: float, text: str, *, ha: str = "center", va: str = "center") -> None:
-        """Text in data, on the ground of the surface so that no line runs through it."""
+        """Draw text at data coordinates, on a background that hides lines behind it."""
         ground = {"facecolor": self.surface.ground, "edgecolor": "none", "pad": self.surface.unit}
         self.axes.text(x, y, text, ha=ha, va=va, bbox=ground, linespacing=1.0)
 
     def name_y(
         self, name: str, *, tail: str = "", above: float = 8.0, width: float | None = None, right: float | None = None
     ) -> None:
-        """The name of the vertical axis above it, where a long one has room and needs no turned head.
+        """Write the name of the vertical axis above it, where long names fit without rotation.
 
-        The limits must be set before. `tail` is not shortened; `width` in units is how much room there is, that of the
-        panel by default; `right` is where the name ends, for an axis on the right.
+        Axis limits must be set before. `tail` is never truncated; `width` is the available width in units, by default
+        that of the panel; `right` is the right end of the name, for an axis on the right.
         """
         label = self._axis_label(self.axes.yaxis, name, tail, width)
         y = self.height + above
         self.text(0 if right is None else right, y, label, ha="left" if right is None else "right", va="bottom")
 
     def name_x(self, name: str, *, tail: str = "", width: float | None = None) -> None:
-        """The name of the horizontal axis, below the numbers and at its right end."""
+        """Write the name of the horizontal axis below its tick labels, aligned right."""
         self.text(self.width, -22, self._axis_label(self.axes.xaxis, name, tail, width), ha="right", va="top")
 
     def name_above(self, name: str, *, above: float, tail: str = "", left: float | None = None) -> None:
-        """The name of the horizontal axis above the panel, where those of two panels find room below each other.
+        """Write the name of the horizontal axis above the panel, for panels that are stacked.
 
-        It begins `left` of the panel's lower left corner, or ends with the panel.
+        It starts `left` of the panel's lower left corner, or ends with the panel.
         """
         label = self._axis_label(self.axes.xaxis, name, tail, self.surface.n_units - 24)
         x = self.width if left is None else left
         self.text(x, self.height + above, label, ha="right" if left is None else "left", va="bottom")
 
     def draw_legend(self) -> None:
-        """The names that the panel was made with, below it: a stroke and the shape of each, its name and its n."""
+        """Draw the legend of the panel's entries below it: stroke and marker of each, its name and its n."""
         for name in self.names:
             x, y, index = name.x + 6 - self.left, 2 - self.below - LEGEND_ROW * (name.row + 0.5), name.entry.index
             across, up = np.array([x, x + 18]) / self.width, np.array([y, y]) / self.height
@@ -245,26 +245,26 @@ class Panel:
             self.text(x + LEGEND_KEY, y, name.text)
 
     def clear_frame(self, *sides: str) -> None:
-        """No ground, no line on these sides, and small ticks."""
+        """Remove the background and the lines on these sides, and make ticks small."""
         self.axes.set_facecolor("none")
         self.axes.spines[list(sides)].set_visible(False)
         unit = self.surface.unit
         self.axes.tick_params(length=3 * unit, width=0.8 * unit, pad=3.5 * unit)
 
     def arrange_rows(self, n: int) -> None:
-        """Rows from the top down at 0, 1, … instead of a vertical axis."""
+        """Replace the vertical axis by rows at 0, 1, … from the top."""
         self.axes.set_ylim(n - 0.5, -0.5)
         self.axes.set_yticks([])
         self.axes.spines["left"].set_visible(False)
 
     def name_row(self, row: int, n: int, lines: Sequence[str], *, gap: float, width: float) -> None:
-        """One or two lines of text left of a row, `gap` units from the axis, as far as they fit."""
+        """Write one or two lines of text left of a row, `gap` units from the axis, truncated to fit."""
         y = self.height * (1 - (row + 0.5) / n)
         for line, text in enumerate(lines):
             self.text(-gap, y + 7 * (len(lines) - 1 - 2 * line), self.surface.fit(text, width), ha="right")
 
     def ticks_x(self, n_most: int = 6, *, is_whole: bool = False) -> None:
-        """As many numbers on the horizontal axis as have room side by side, but for `n_most`; limits come before."""
+        """Place as many tick labels on the horizontal axis as fit, at most `n_most`; axis limits must be set before."""
         axis = self.axes.xaxis
         low, high = self.axes.get_xlim()
         for n in range(n_most, 0, -1):
@@ -276,9 +276,9 @@ class Panel:
                 return
 
     def ticks_at(self, labels: Mapping[float, str], *, widest: float = np.inf) -> None:
-        """Ticks at these values of the horizontal axis, as many as have room from the left on.
+        """Place ticks at these values of the horizontal axis, from the left, as many as fit.
 
-        The limits must be set before; a label is shortened to `widest` units.
+        Axis limits must be set before; labels are truncated to `widest` units.
         """
         ticks: list[float] = []
         end = -np.inf
@@ -291,14 +291,14 @@ class Panel:
         self.label_ticks({tick: self.surface.fit(labels[tick], widest) for tick in ticks})
 
     def label_ticks(self, labels: Mapping[float, str]) -> None:
-        """These labels at these values of the horizontal axis, and no other tick."""
+        """Label these values of the horizontal axis, and remove all other ticks."""
         axis = self.axes.xaxis
         axis.set_major_locator(FixedLocator(list(labels)))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: labels.get(value, "")))
 
     def _axis_label(self, axis: XAxis | YAxis, name: str, tail: str, width: float | None) -> str:
-        """The name of an axis as far as it fits, its tail, and what its numbers are to be multiplied with or added to.
+        """The truncated axis name, its suffix, and the offset or multiplier that matplotlib would draw in its place.
 
         matplotlib would write the latter in the place of the name.
         """
@@ -311,7 +311,7 @@ class Panel:
         return f"{self.surface.fit(name, room)}{whole_tail}"
 
     def _arrow(self, x: float, y: float, index: int | None, turn: float) -> None:
-        """The head of an arrow in data, turned by so many degrees from the right: an interval goes on there."""
+        """Draw an arrow head, rotated by degrees from the right, where an interval continues beyond the panel."""
         corners = Affine2D().rotate_deg(turn).scale(self.surface.unit).transform(ARROW)
         path = _polygons(self.to_pixels([x], [y]), corners, self.surface.grain)
         self._add_path(path, index, is_clipped=True, facecolor=self.surface.ink, linewidth=0)
@@ -337,7 +337,7 @@ class Panel:
 
 
 def _polygons(centres: Floats, corners: Floats, grain: int) -> Path:
-    """The same polygon at each centre, in pixels."""
+    """The same polygon around each centre, in pixels."""
     ring = np.concatenate([corners, corners[:1]])
     vertices = np.round(centres[:, None, :] + ring, grain).reshape(-1, 2)
     codes = [Path.MOVETO, *[Path.LINETO] * (len(corners) - 1), Path.CLOSEPOLY]
@@ -345,19 +345,19 @@ def _polygons(centres: Floats, corners: Floats, grain: int) -> Path:
 
 
 def _dots(centres: Floats, grain: int) -> Path:
-    """Lines of next to no length, for a stroke with round ends; one of exactly none is dropped by some renderers."""
+    """Lines of almost zero length, drawn as dots with round ends; some renderers drop lines of zero length."""
     begins = np.round(centres, grain)
     vertices = np.stack([begins, begins + np.array([0.1, 0.0])], axis=1).reshape(-1, 2)
     return Path(vertices, np.tile([Path.MOVETO, Path.LINETO], len(centres)))
 
 
 def new_figure(surface: Surface, height: float) -> Figure:
-    """A transparent figure as wide as the surface and so many units high; one of its pixels is a point."""
+    """A transparent figure as wide as the surface and `height` units high; one pixel is one point."""
     return Figure(figsize=(surface.width / 72, height * surface.unit / 72), dpi=72, facecolor="none")
 
 
 def add_panel(figure: Figure, surface: Surface, left: float, bottom: float, right: float, top: float) -> Panel:
-    """Axes with the given margins in units: layout that measures all text would be slow."""
+    """Axes with explicit margins in units; automatic layout would measure all text, which is slow."""
     width, height = figure.get_size_inches() * 72 / surface.unit
     axes = figure.add_axes(
         (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height),
@@ -377,7 +377,7 @@ def new_panel(
     top: float = 28,
     below: float = 42,
 ) -> Panel:
-    """A figure with one panel so many units high, and below it the margin of its axis and the rows of its legend."""
+    """A figure with one panel of the given height, with space below for its axis and the rows of its legend."""
     names = legend_names(surface, entries)
     bottom = below + legend_height(names)
     figure = new_figure(surface, height + top + bottom)
@@ -385,9 +385,9 @@ def new_panel(
 
 
 def legend_names(surface: Surface, entries: Sequence[Entry]) -> tuple[Name, ...]:
-    """As many names in a row as the surface has room for, which a legend of matplotlib's would put in columns.
+    """Arrange names in rows of the legend by width, as matplotlib can only arrange them in columns.
 
-    A name alone in its row is shortened to it.
+    A name that fills a row alone is truncated to it.
     """
     width = surface.n_units - 12
     names: list[Name] = []
@@ -404,7 +404,7 @@ def legend_names(surface: Surface, entries: Sequence[Entry]) -> tuple[Name, ...]
 
 
 def legend_height(names: Sequence[Name]) -> float:
-    """Units of all rows."""
+    """Height of all legend rows in units."""
     return LEGEND_ROW * (1 + max((name.row for name in names), default=-1))
 
 
@@ -413,18 +413,18 @@ def few_ticks(n: int, *, is_whole: bool = False) -> MaxNLocator:
 
 
 def join_lines(lines: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Several lines, x and y of each, as one that is broken between them: one element of a page for a hundred runs."""
+    """Join several lines, given as x and y, to one line with gaps, so that a hundred runs are one SVG element."""
     parts = [np.concatenate([np.stack([x, y]), [[np.nan], [np.nan]]], axis=1) for x, y in lines]
     x, y = np.concatenate(parts, axis=1) if parts else np.empty((2, 0))
     return x, y
 
 
 def is_dashed(index: int) -> bool:
-    """Colours come again after the last of them, dashed."""
+    """Whether the line is dashed, because the colours have been used once already."""
     return (index // len(PALETTE)) % 2 == 1
 
 
 def name_series(artist: Artist, index: int | None) -> None:
-    """What belongs to one experiment says so; the page hides and shows it by that."""
+    """Mark an element with the experiment that it belongs to, so that the page can hide and show it."""
     if index is not None:
         artist.set_gid(f"series-{index}")

@@ -1,4 +1,4 @@
-"""All figures of a report by name, for papers and notebooks: the same drawings as on its page, on paper."""
+"""All figures of a report by name, for papers and notebooks: the figures of the page, in the style of print."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ KINDS: dict[type, str] = {MatrixPlot: "pairs", StepsPlot: "steps"}
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One figure of a report.
+    """A figure of a report.
 
     Attributes:
         name: of a file, without suffix: lower-case letters, digits and hyphens, unique in the report.
@@ -38,7 +38,7 @@ class Picture:
 
 
 def pictures(report: Report) -> tuple[Picture, ...]:
-    """All figures in the order of the page; none is drawn before it is asked for."""
+    """All figures in the order of the page, drawn on access."""
     by_name: dict[str, Picture] = {}
     for name, plot in _plots(report):
         unique, n = name, 2
@@ -73,7 +73,7 @@ def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
 
 
 def _name(plot: Plot, section: Section, part: Section) -> str:
-    """By what it draws, and of what."""
+    """File name of a figure, from its kind and content."""
     match plot:
         case ForestPlot():
             return f"forest-{slug(part.heading)}"

@@ -13,7 +13,7 @@ HIGHEST = 2.5
 
 
 def draw_planning(plot: PlanningPlot, surface: Surface) -> Figure:
-    """The figure: both axes begin at what matters, n on a logarithmic one, differences from 0."""
+    """Draw the figure: n on a logarithmic axis, differences from 0, both limited to the relevant range."""
     panel = new_panel(surface, HEIGHT, (), left=LEFT, right=RIGHT)
     n, sizes = np.array(plot.points, dtype=float).T
     panel.axes.set_xscale("log")
@@ -45,7 +45,7 @@ def _top(plot: PlanningPlot) -> float:
 
 
 def _mark_now(panel: Panel, plot: PlanningPlot) -> None:
-    """A line down from the runs on record to the axis, with their number."""
+    """Draw a line from the recorded runs down to the axis, labelled with their number."""
     n, size = plot.now
     panel.line([n, n], [0, size], plot.index, width=1.2, stroke=panel.surface.ink)
     panel.mark(n, size, plot.index)

@@ -15,7 +15,7 @@ SHAPES_ON_LINE = 3
 
 
 def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
-    """A line per experiment; the higher it lies, the better."""
+    """Draw a line per experiment; higher is better."""
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT)
     panel.axes.set_xlim(plot.thresholds[0], plot.thresholds[-1])
@@ -38,7 +38,7 @@ def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
 
 
 def _shape_places(line: ProfileLine, phase: float) -> list[int]:
-    """Thresholds at which the line bears the shape of its experiment: on its way down, where lines are apart."""
+    """Thresholds at which the line carries the marker of its experiment: where it falls and lines are apart."""
     between = np.flatnonzero([0 < share < 1 for share in line.shares])
     places = between if len(between) else np.arange(len(line.shares))
     parts = (np.arange(SHAPES_ON_LINE) + 0.25 + 0.5 * phase) / SHAPES_ON_LINE

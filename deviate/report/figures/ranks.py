@@ -13,7 +13,9 @@ SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
 
 
 def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
-    """The best at the left; names on both sides below the axis, the better half at the left."""
+    """Draw the diagram with the best rank at the left, the names of the better half on the left and of the others on
+    the right.
+    """
     n = len(plot.ranks)
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
     figure = new_figure(surface, height)
@@ -33,7 +35,7 @@ def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
 
 
 class _Scale:
-    """Ranks as units from the left."""
+    """Converts ranks to units from the left."""
 
     def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
         self.panel, self.n, self.height = panel, len(plot.ranks), height
@@ -72,7 +74,9 @@ def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
 
 
 def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
-    """The better half at the left, the best on top; the others at the right, the worst on top: no lines cross."""
+    """Draw a name: better half on the left from the top, the others on the right from the bottom, so that no lines
+    cross.
+    """
     n_left = (scale.n + 1) // 2
     is_left = index < n_left
     y = first_row + ROW * ((index if is_left else scale.n - 1 - index) + 0.5)

@@ -1,4 +1,4 @@
-"""How far an axis reaches: to every raw point, and to the ends of intervals within reason."""
+"""Axis ranges: they include every raw point, and ends of intervals within reason."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ would else leave no room for the runs themselves."""
 
 
 def axis_limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
-    """Limits that hold all values, and the ends as far as `FARTHEST`."""
+    """Limits that include all values, and interval ends up to `FARTHEST`."""
     low, high = min(values), max(values)
     span = high - low
     if span <= 1e-12 * max(abs(low), abs(high)):
@@ -18,7 +18,7 @@ def axis_limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, 
 
 
 def pad_limits(low: float, high: float) -> tuple[float, float]:
-    """Limits with air; values that are all equal get a window of their own size."""
+    """Limits with a margin; equal values get a window scaled to their size."""
     span = high - low
     if span <= 1e-12 * max(abs(low), abs(high)):
         span = abs(high) or 1.0
@@ -26,12 +26,12 @@ def pad_limits(low: float, high: float) -> tuple[float, float]:
 
 
 def clip_interval(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
-    """The part of an interval that a window shows; where it leaves the window, it ends a little before the edge."""
+    """The visible part of an interval; where it exceeds the window, it ends slightly inside the edge."""
     first, last = min(window), max(window)
     air = 0.025 * (last - first)
     return (low if low >= first else first + air), (high if high <= last else last - air)
 
 
 def cut_note(*, is_cut: bool) -> str:
-    """What the name of an axis says where intervals leave it."""
+    """The note in an axis name where intervals exceed the axis."""
     return "; arrow: goes on" if is_cut else ""

@@ -1,4 +1,4 @@
-"""How far runs are apart after steps of the main loop: a line per experiment with its pointwise band."""
+"""Plots the distance between runs over main-loop steps: a line per experiment with a pointwise band."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,7 +13,7 @@ MOST_SHAPES = 12
 
 
 def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
-    """Every step that was kept is a point, as far as they have room."""
+    """Draw the lines; recorded steps are marked by points as long as these have space."""
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT)
     first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))

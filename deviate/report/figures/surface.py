@@ -45,17 +45,17 @@ class Surface:
 
     @property
     def n_units(self) -> float:
-        """The width in units."""
+        """Width in units."""
         return self.width / self.unit
 
     def text_width(self, text: str) -> float:
-        """Units that a text takes in the font of the surface; letters that the font lacks count as wide ones."""
+        """Width of a text in units; characters that are missing in the font count as wide."""
         narrow = "".join(letter for letter in text if unicodedata.east_asian_width(letter) not in "WF")
         measured, _, _ = text_to_path.get_text_width_height_descent(narrow, self._font(), ismath=False)
         return float(measured) / self.unit + 12 * (len(text) - len(narrow))
 
     def fit(self, text: str, width: float) -> str:
-        """The text, or as much of its beginning and its end as so many units hold."""
+        """The text, shortened in the middle to fit a width in units."""
         short = shorten_middle(text, LONGEST)
         if self.text_width(short) <= width:
             return short
@@ -66,7 +66,7 @@ class Surface:
         return shorten_middle(text, low)
 
     def wrap(self, text: str, width: float) -> str:
-        """The text in one line of so many units, or in two, the second of them shortened."""
+        """The text in one line of the given width, or in two with the second truncated."""
         if self.text_width(text[:LONGEST]) <= width:
             return self.fit(text, width)
         words = text.split(" ")
@@ -84,7 +84,7 @@ matplotlib cannot name; its font is measured in DejaVu Sans, which is wider than
 
 
 def paper(width_in: float) -> Surface:
-    """A column of so many inches in 8 points of STIX, which goes with Computer Modern and Times."""
+    """A column of the given width in inches, with text in 8 pt STIX, which matches Computer Modern and Times."""
     return Surface(72 * width_in, 8, ("STIXGeneral", "DejaVu Serif"), ink="#000000", ground="#ffffff", grain=2)
 
 
@@ -94,7 +94,7 @@ def colour(index: int) -> str:
 
 @contextmanager
 def style(surface: Surface, salt: str) -> Iterator[None]:
-    """What matplotlib reads from its settings while a figure is made and written; put back afterwards."""
+    """Settings of matplotlib while a figure is created and written; they are restored afterwards."""
     settings: Any = {
         "svg.hashsalt": salt,
         "svg.fonttype": "none" if surface is PAGE else "path",

@@ -14,7 +14,7 @@ NEIGHBOURS = 80
 
 
 def diameter(n_most: int) -> float:
-    """Units of a point, smaller where a group has many: a thousand must still show where they are dense."""
+    """Diameter of a point in units; smaller in large groups, so that densities of a thousand points remain visible."""
     return 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.4 if n_most <= 600 else 1.7
 
 

@@ -14,7 +14,7 @@ APART = 13.0
 
 
 def draw_sweep(plot: SweepPlot, surface: Surface) -> Figure:
-    """The figure; variants stand a little beside each other, so that none hides another."""
+    """Draw the figure; variants are slightly offset, so that none hides another."""
     entries = [Entry(line.index, line.label) for line in plot.lines] if len(plot.lines) > 1 else []
     panel = new_panel(surface, HEIGHT, entries, left=LEFT, right=RIGHT, below=BELOW)
     _scale(panel, plot)
@@ -45,7 +45,7 @@ def _scale(panel: Panel, plot: SweepPlot) -> None:
 
 
 def _draw(panel: Panel, line: SweepLine, place: float) -> bool:
-    """Whether an interval leaves the panel."""
+    """Draw one line; returns whether an interval exceeds the panel."""
     unit, is_cut = panel.surface.unit, False
     for point in line.points:
         if point.estimate is None:

@@ -1,4 +1,4 @@
-"""Long curves made short without losing their peaks."""
+"""Reduces the number of points of long curves without losing peaks."""
 
 import math
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ LARGEST = 1e150
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve: x rises; y may hold NaN, where the line breaks."""
+    """A curve: x increases; NaN in y is a gap."""
 
     x: Floats
     y: Floats
 
 
 def line_of(series: Series) -> Line:
-    """The values inside the main loop; what is not finite, or too large to be drawn, becomes NaN."""
+    """A curve of the values in the main loop; values that are not finite or too large to draw become NaN."""
     if None in series.steps:
         pairs = [(step, value) for step, value in zip(series.steps, series.values, strict=True) if step is not None]
         x = np.array([step for step, _ in pairs], dtype=float)
@@ -34,7 +34,7 @@ def line_of(series: Series) -> Line:
 
 
 def thin(line: Line, n_points: int) -> Line:
-    """At most about `n_points` points: first, last, and of each stretch the lowest and the highest, in order.
+    """Reduce the curve to about `n_points` points: first and last, and the minimum and maximum of each interval.
 
     Unlike a mean or every k-th point this keeps each peak; a gap (NaN) stays a gap.
     """

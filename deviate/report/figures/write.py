@@ -1,4 +1,4 @@
-"""A drawing becomes text that a page can hold, or a file for a paper: the same bytes each time."""
+"""Converts drawings to SVG text for a page, or to files for a paper; output is deterministic."""
 
 import html
 import io
@@ -60,12 +60,12 @@ def paper_pdf(plot: Plot, width_in: float = COLUMN_IN) -> bytes:
 
 
 def _visible(text: str) -> str:
-    """Without joiners and marks of direction: on some of them matplotlib 3.11's PDF ends in an IndexError."""
+    """Remove joiners and direction marks, some of which raise IndexError in the PDF backend of matplotlib 3.11."""
     return "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
 
 
 def paper_png(plot: Plot, width_in: float = COLUMN_IN, dots_per_inch: int = 300) -> bytes:
-    """The figure as a picture on white ground, for programs that take no PDF."""
+    """The figure as PNG on a white background, for programs that do not support PDF."""
     surface, buffer = paper(width_in), io.BytesIO()
     with style(surface, plot.key):
         draw(plot, surface).savefig(
@@ -75,7 +75,7 @@ def paper_png(plot: Plot, width_in: float = COLUMN_IN, dots_per_inch: int = 300)
 
 
 def _svg(plot: Plot, surface: Surface, key: str, n_points: int = MOST_POINTS) -> str:
-    """The whole `<svg>` as matplotlib writes it, without what changes from day to day or is not unique on a page."""
+    """The `<svg>` that matplotlib writes, without dates and without ids that are not unique on a page."""
     buffer = io.StringIO()
     with style(surface, key):
         draw(plot, surface, n_points).savefig(buffer, format="svg", metadata=NO_DATE)
@@ -88,7 +88,7 @@ def _svg(plot: Plot, surface: Surface, key: str, n_points: int = MOST_POINTS) ->
 
 
 def _element(text: str, plot: Plot, key: str, unit: str = "") -> str:
-    """With a root of our own, which names the figure for those who cannot see it."""
+    """The drawing in a new root element, which names the figure for screen readers."""
     root = re.search(r'<svg[^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>', text)
     if root is None:
         raise AssertionError("matplotlib wrote an SVG without a viewBox")
@@ -104,7 +104,7 @@ def _element(text: str, plot: Plot, key: str, unit: str = "") -> str:
 
 
 def _page_font(match: re.Match[str]) -> str:
-    """Text takes the font of the page; size and weight stay."""
+    """Use the font of the page for text; size and weight are unchanged."""
     if match[1]:
         return "font-family: inherit"
     size = re.search(r"[\d.]+px", match[2])

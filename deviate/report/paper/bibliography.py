@@ -1,4 +1,4 @@
-"""What to cite for what a report used, and nothing else, as BibTeX."""
+"""BibTeX entries for the methods that a report used, and for no others."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -57,7 +57,7 @@ METHODS = {BCA: "efron1987", PERCENTILE: "efron1979", JACKKNIFE: "tukey1958"}
 
 
 def references_source(findings: Findings, report: Report) -> str:
-    """The file, the software first, then what the report used in the order of the packaged file."""
+    """Contents of the file: the software first, then methods in the order of the packaged file."""
     head, software, *entries = source(FILE).removesuffix("\n").split("\n\n")
     keys = cited_keys(findings, report)
     cited = [entry for entry in entries if entry_key(entry) in keys]
@@ -66,7 +66,7 @@ def references_source(findings: Findings, report: Report) -> str:
 
 
 def _further_entries(findings: Findings, packaged: AbstractSet[str]) -> Iterator[str]:
-    """What statistics that say themselves how they are shown bring along, as BibTeX."""
+    """BibTeX entries of registered statistics that define how they are shown."""
     for statistic in _further_used(findings):
         yield from (f"{entry}\n% {statistic.label}" for entry in statistic.cites if entry not in packaged)
 
@@ -81,12 +81,12 @@ def _further_used(findings: Findings) -> list[Statistic]:
 
 
 def entry_key(entry: str) -> str:
-    """What an entry is cited by: `mann1947` of `@article{mann1947,`."""
+    """The key of a BibTeX entry: `mann1947` for `@article{mann1947,`."""
     return entry.partition("{")[2].partition(",")[0]
 
 
 def cited_keys(findings: Findings, report: Report) -> frozenset[str]:
-    """Keys of publications; a method that gave a reason in place of a figure was not used."""
+    """Keys of the cited publications. A method whose result is unavailable does not count as used."""
     return frozenset(_keys(findings, report))
 
 
@@ -127,7 +127,7 @@ def _true_keys(uses: dict[str, bool]) -> Iterator[str]:
 
 
 def _figures(value: object, paths: str) -> Iterator[object]:
-    """What stands at the ends of paths of attributes; what is unavailable on the way ends one."""
+    """Values at the ends of attribute paths; a path stops where a value is unavailable."""
     for path in paths.split():
         figure = value
         for name in path.split("."):
@@ -140,7 +140,7 @@ def _of_figures(value: object, table: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_methods(figures: Iterable[object]) -> Iterator[str]:
-    """How intervals were resampled."""
+    """Citation keys for the resampling methods of intervals."""
     methods = [figure.method for figure in figures if isinstance(figure, Interval)]
     return (METHODS[method] for method in methods if method in METHODS)
 

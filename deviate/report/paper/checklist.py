@@ -1,4 +1,4 @@
-"""The answers that reproducibility checklists ask for about error bars and compute, with the facts of this report."""
+"""Answers to the questions of reproducibility checklists on error bars and compute, with the facts of the report."""
 
 import statistics
 from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ WHOLE = {"%": 100.0}
 
 
 def checklist_source(findings: Findings, report: Report) -> str:
-    """Markdown: a question a heading, its answer below, for the checklists of conferences and journals."""
+    """The checklist as Markdown: questions as headings, answers below, for checklists of conferences and journals."""
     lines = [
         "# Error bars: answers for a reproducibility checklist",
         "",
@@ -230,7 +230,7 @@ def _tests(findings: Findings) -> Iterator[str]:
 
 
 def _stability(report: Report) -> Iterator[str]:
-    """Predictions, classes and groups, as far as they were kept."""
+    """Answers on predictions, classes and sub-groups, where these were captured."""
     yield from (escape(text) for text in report.stability)
     sections = [section for key in ("stability", "classes") if (section := report.section(key)) is not None]
     yield from (escape(note) for section in sections for note in section.footnotes)

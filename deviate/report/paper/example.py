@@ -1,4 +1,4 @@
-r"""A document that shows how the files of a paper's folder are used; it compiles as it stands."""
+r"""A LaTeX document that shows how to use the files of a paper's folder; it compiles without changes."""
 
 from collections.abc import Iterator, Sequence
 

@@ -20,7 +20,7 @@ MOST_FIGURES = 48
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a paper wants it: S columns of siunitx, and figures as wide as a column of it."""
+    """The paper's style: whether siunitx columns are used, and the width of figures."""
 
     has_siunitx: bool = False
     column_width_in: float = COLUMN_IN
@@ -30,7 +30,7 @@ DEFAULT = Style()
 
 
 def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
-    """Path in the folder and content, one after the other, as figures are drawn."""
+    """Yield the path and content of each file; figures are drawn one at a time."""
     all_pictures = pictures(report)
     drawn = all_pictures[:MOST_FIGURES]
     macros, further = macros_of(findings, report), further_tables(report)
@@ -60,6 +60,6 @@ def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> I
 
 
 def further_tables(report: Report) -> dict[str, str]:
-    """Tables on stability by file, as far as there is something to tell."""
+    """Additional tables on stability by file name, where there are results."""
     tables = report.further().items()
     return {f"{name}.tex": table_source(table, f"{label_of(report)}-{name}") for name, table in tables if table}

@@ -1,4 +1,4 @@
-"""Names of LaTeX commands from names of experiments and metrics: letters only, no two alike."""
+"""Names of LaTeX commands for experiments and metrics: letters only, and unique."""
 
 import hashlib
 import re
@@ -28,15 +28,15 @@ def letters(name: str) -> str:
 
 
 def hash_letters(name: str) -> str:
-    """Some letters that belong to a name: they stay what they are, whatever other names there are."""
+    """A few letters derived from a hash of the name, which do not depend on other names."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
     return "".join(chr(ord("a") + byte % 26) for byte in digest[:N_HASHED]).capitalize()
 
 
 def prefixes(names: Sequence[tuple[str, ...]], endings: Iterable[str], used_names: Iterable[str] = ()) -> list[str]:
-    """What the commands of each name begin with, so that no two commands with any of these endings are alike.
+    """Unique command prefixes for the names, which stay unique with any of the given endings.
 
-    A name keeps its letters unless an earlier one has taken them: so it does not change when names are added after it.
+    A name keeps its prefix unless an earlier name uses it, so appending names does not change it.
 
     Args:
         names: distinct; parts of one, such as experiment and metric, follow each other.
@@ -54,7 +54,7 @@ def prefixes(names: Sequence[tuple[str, ...]], endings: Iterable[str], used_name
 
 
 def _spelt(character: str) -> str:
-    """The last word of its name, which for letters is the letter: GREEK SMALL LETTER SIGMA."""
+    """The last word of a character's Unicode name; for Greek letters that is the letter: GREEK SMALL LETTER SIGMA."""
     plain = unicodedata.normalize("NFD", character)[0]
     if plain.isascii() and plain.isalpha():
         return plain

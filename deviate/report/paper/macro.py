@@ -1,4 +1,4 @@
-r"""One LaTeX command: a figure, or the sign that there is none with the reason behind its line."""
+r"""A LaTeX command for one number, or for a placeholder with the reason why the number is missing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ MISSING = "--"
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A command; `remark` is why there is no figure, or what a reader must know of it."""
+    """A command; `remark` is the reason for a missing number, or a caveat."""
 
     name: str
     body: str
     remark: str = ""
 
     def behind(self, prefix: str) -> "Macro":
-        """The same with its whole name."""
+        """A copy of the command with a prefix before its name."""
         return Macro(f"deviate{prefix}{self.name}", self.body, self.remark)
 
 
@@ -29,7 +29,7 @@ def missing(name: str, why: Unavailable) -> Macro:
 
 
 def maths(*pieces: Piece) -> str:
-    """A number that is right in a sentence and in a formula; a sign of percent stays with it."""
+    """A number that works in text and in math mode; a percent sign stays with it."""
     numbers, percent = (pieces[:-1], r"\,\%") if pieces[-1] == PERCENT else (pieces, "")
     return rf"\ensuremath{{{typeset(numbers).replace('$', '')}}}{percent}"
 

@@ -1,4 +1,4 @@
-r"""Every figure of the table as a LaTeX command, so that the text of a paper cites live numbers."""
+r"""LaTeX commands for every number of the results table, so that a paper can cite current numbers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -45,7 +45,7 @@ DEFINED = r"""\providecommand{\deviatefigure}[2]{%
 
 
 def macros_source(macros: Sequence[Macro]) -> str:
-    """The file: how to use it as its first comment, then a command a line."""
+    """Contents of the file: a comment that explains its use, then one command per line."""
     how = [f"% {line}" for line in HOW.splitlines()]
     lines = [
         rf"\deviatefigure{{\{macro.name}}}{{{macro.body}}}{f' % {comment(macro.remark)}' if macro.remark else ''}"
@@ -55,7 +55,7 @@ def macros_source(macros: Sequence[Macro]) -> str:
 
 
 def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
-    """All commands of a report, those of the whole first, in the order of experiments and metrics."""
+    """All commands of a report: general ones first, then by experiment and metric."""
     general = list(_general(findings, report))
     rows = matched_rows(findings)
     places = [
@@ -77,7 +77,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:
-    """What the commands of each are called by, also where there is one alone: papers hold several reports."""
+    """Command prefixes of the experiments, also for a single experiment, since a paper may include several reports."""
     study = (_name(findings),) if is_study(findings) else ()
     return [(*study, experiment.label) for experiment in report.experiments]
 
@@ -87,7 +87,9 @@ def _name(findings: Findings) -> str:
 
 
 def _general(findings: Findings, report: Report) -> Iterator[Macro]:
-    """Sentences are named by what they are of, so that those on an experiment alone and as a candidate may meet."""
+    """General commands. Sentences are named after their subject, as an experiment may be described alone and as
+    candidate.
+    """
     facts = {fact.label: fact.cell.text for fact in report.facts}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
@@ -155,7 +157,7 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
 
 
 def _further_endings() -> list[str]:
-    """Of statistics that say themselves how they are shown."""
+    """Commands of registered statistics that define how they are shown."""
     return [
         f"{letters(statistic.name)}{end}"
         for statistic in labelled_statistics()
@@ -179,6 +181,6 @@ def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
 
 
 def _p_value(value: float) -> Pieces:
-    """With its sign: `< .001`, `= .004`."""
+    """A p-value with its relation sign: `< .001`, `= .004`."""
     sign = "" if p_cell(value).startswith("<") else "= "
     return (sign, Number(value, style="p"))
