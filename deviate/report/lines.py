@@ -52,9 +52,7 @@ def fill_lines(text: str, width: int, indent: str = "", subsequent_indent: str |
 
 
 def join_parts(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
-    """Parts after a heading, broken between parts when the line is full, and within parts that are wider than a
-    line.
-    """
+    """Parts after a heading, broken between parts when the line is full, and within parts wider than a line."""
     line, is_empty = head, True
     if cell_len(head.rstrip()) > width:
         *lines, line = fill_lines(head, width, "", " " * indent)

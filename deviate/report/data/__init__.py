@@ -1,1 +1,1 @@
-"""The data behind a report: what machines read of it, beside the page and in it."""
+"""The data behind a report, for programs: files beside the page, and data embedded in it."""

@@ -29,7 +29,7 @@ SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network",
 
 
 def _spread_columns(name: str, unit: str = "") -> tuple[str, ...]:
-    """Range, largest, smallest, SD and mean."""
+    """Range, maximum, minimum, SD and mean."""
     heads = (f"max_{name}_diff", f"max_{name}", f"min_{name}", f"std_dev_{name}", f"mean_{name}")
     return tuple(f"{head}{unit}" for head in heads)
 
@@ -53,7 +53,7 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """Runs of one experiment by one criterion: accuracy, seconds and steps of each, None where not on record."""
+    """Runs of one experiment by one criterion: accuracy, seconds and steps of each, None if not recorded."""
 
     index: int
     findings: ExperimentFindings
@@ -65,7 +65,7 @@ class _Set:
 
 
 def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
-    """The two files of the artifact by their names."""
+    """The two files of the artifact by name."""
     sets = [
         set_stability for index, one in enumerate(findings.experiments) for set_stability in _sets(one, index, findings)
     ]
@@ -74,7 +74,7 @@ def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
 
 
 def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Iterator[_Set]:
-    """A set per criterion; without values in the main loop, one of the scores as they were at the end."""
+    """A set per criterion; without values in the main loop, one set of the final scores."""
     converged = next(
         (convergence for convergence in everything.stability.convergence if convergence.experiment == index), None
     )
@@ -132,7 +132,7 @@ def _names(run_set: _Set) -> tuple[Value, ...]:
 
 
 def _seed_kind(experiment: Experiment) -> Value:
-    """1 for fixed seeds, -1 where an algorithmic factor varies, nothing where the script was left as it is."""
+    """1 for fixed seeds, -1 if an algorithmic factor varies, empty if the script's seeds are not changed."""
     if ALGORITHMIC & set(experiment.varied):
         return -1
     return 1 if {"init", "shuffle"} <= set(experiment.held) else None
@@ -144,9 +144,10 @@ def _describe_spread(values: Sequence[float]) -> tuple[Value, ...]:
 
 
 def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -> tuple[Value, ...]:
-    """Of the class with the largest range: label, range, largest, smallest, size; with the largest SD: label, SD, size.
+    """Columns of the classes with the largest range and the largest SD.
 
-    Classes are those of the models at the end.
+    Label, range, maximum, minimum and size of the first; label, SD and size of the second. Classes are those of the
+    final models.
     """
     set_stability = _find_set_stability(run_set, everything)
     ranged = [row for row in set_stability.classes if not isinstance(row.range, Unavailable)] if set_stability else []
@@ -169,7 +170,7 @@ def _class_set(run_set: _Set, everything: Findings) -> str:
 
 
 def _find_set_stability(run_set: _Set, everything: Findings) -> SetStability | None:
-    """The first set of the experiment with classes, where the models at the end are meant."""
+    """The first evaluation set of the experiment with classes, for criteria that select the final models."""
     sets = [one for one in everything.stability.sets if one.experiment == run_set.index and one.classes]
     return sets[0] if sets and run_set.criterion in {LAST, "last"} else None
 

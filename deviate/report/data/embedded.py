@@ -1,4 +1,4 @@
-"""Curves as data in the page: thinned until they fit, with what was left out said."""
+"""Curves as data in the page, thinned until they fit, with a sentence on what was left out."""
 
 import json
 import math
@@ -27,9 +27,9 @@ class _Curve:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The curves as text of JSON, and a sentence on what they are; both empty where there are none.
+    """Curves as JSON text, with a sentence that describes them; both are empty without curves.
 
-    Where they find no room the sentence alone is there, and says so.
+    If they do not fit, only the sentence is there, which says so.
     """
 
     text: str
@@ -69,7 +69,7 @@ def _note(n_kept: int, n_metrics: int, *, is_thinned: bool) -> str:
 
 
 def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
-    """Curves by metric, the primary metric first, then as the first experiment that has it tells them."""
+    """Curves by metric: the primary metric first, then in the order of the first experiment that has the metric."""
     curves_of: dict[str, list[_Curve]] = {}
     for item in findings.experiments:
         experiment = item.experiment
@@ -83,7 +83,7 @@ def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
 
 
 def _that_fit(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
-    """The metrics for whose curves there is room, and the points that each curve may have."""
+    """The metrics whose curves fit, and the number of points per curve."""
     fitting: list[str] = []
     n_curves = longest = 0
     for name, curves in by_metric.items():

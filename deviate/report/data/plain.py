@@ -1,4 +1,4 @@
-"""The findings as plain values for strict JSON: every number unrounded, reasons where there is none."""
+"""Converts findings to plain values for strict JSON: unrounded numbers, and reasons for missing ones."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ DRAWN: dict[type, frozenset[str]] = {
 def document_data(
     schema: int, findings: object, warnings: Sequence[str], *, without_drawn: bool = False
 ) -> dict[str, Json]:
-    """A document with the number of its format; warnings are those that people see.
+    """A document with its format number; the warnings are those that are shown to users.
 
     Args:
         without_drawn: leave out the members of `DRAWN`.
@@ -35,7 +35,9 @@ def document_data(
 
 
 def plain(value: object, *, without_drawn: bool = False) -> Json:
-    """Values of the model as `deviate.report.data.published` has them: tuples as lists, classes as mappings."""
+    """Convert values of the model as described in `deviate.report.data.published`; tuples become lists, classes
+    mappings.
+    """
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if isinstance(value, str):
@@ -56,5 +58,5 @@ def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
 
 
 def _text(text: str) -> str:
-    """Text without halves of characters, which strict readers refuse."""
+    """Text without lone surrogates, which strict JSON parsers reject."""
     return SURROGATE.sub("\ufffd", text)

@@ -71,7 +71,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a class of the model differs in a document from its fields by their names.
+    """How the members of a class in a document differ from its fields.
 
     Attributes:
         without: fields that it goes without.
@@ -200,7 +200,7 @@ class Member:
     description: str = ""
 
     def of(self, value: object) -> object:
-        """What the member is in a value of its owner."""
+        """The value of the member for an instance of its owner."""
         for attribute in self.path:
             if value is None:
                 return None
@@ -212,7 +212,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class FurtherMember(Member):
-    """A figure that is no field of its owner: `value` finds it there."""
+    """A registered statistic as a member; `value` reads it from the owner."""
 
     value: Callable[[Any], object] = repr
 
@@ -222,7 +222,7 @@ class FurtherMember(Member):
 
 @cache
 def members(owner: type) -> tuple[Member, ...]:
-    """What a value of this class has in a document, in order."""
+    """Members of a class in a document, in order."""
     shape = SHAPES.get(owner, Shape())
     collected = [member for name in shape.inside for member in _members_inside(owner, name)]
     collected += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
@@ -261,7 +261,7 @@ def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
 
 
 def _kind(owner: type, path: tuple[str, ...]) -> object:
-    """The annotation at the end of the path; where there may be None on the way, None is a possibility."""
+    """The annotation at the end of an attribute path; it includes None if any attribute on the path can be None."""
     kind: object = owner
     may_be_none = False
     for attribute in path:
@@ -291,7 +291,9 @@ def _hints(owner: type) -> dict[str, object]:
 
 @cache
 def descriptions(owner: type) -> dict[str, str]:
-    """What the docstring says of attributes, by name; of several at once, the same for each."""
+    """Descriptions of attributes from the class docstring, by name; attributes that are listed together share
+    theirs.
+    """
     _, _, attributes_text = (getdoc(owner) or "").partition("Attributes:")
     text = " ".join(attributes_text.split())
     names = "|".join(re.escape(field.name) for field in fields(owner))

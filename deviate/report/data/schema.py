@@ -1,4 +1,4 @@
-"""The JSON Schemas of every document as JSON, made from what annotations and docstrings say."""
+"""JSON Schemas of every document, generated from annotations and docstrings."""
 
 import re
 from dataclasses import is_dataclass
@@ -119,12 +119,12 @@ def document_schema(name: str, number: int, owner: type, description: str) -> Sc
 
 
 def _in_json(text: str) -> str:
-    """What a docstring says, of null where it speaks of None."""
+    """A docstring with None replaced by null."""
     return re.sub(r"\bNone\b", "null", " ".join(text.split()))
 
 
 def _class(owner: type, classes: dict[type, Schema]) -> None:
-    """Put the schema of a class, and of those that it holds, among those that are there."""
+    """Add the schemas of a class, and of the classes of its members, to `classes`."""
     if owner in classes:
         return
     schema: Schema = classes.setdefault(owner, {})
@@ -181,6 +181,6 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
 
 
 def _name_items(kinds: tuple[object, ...], keys: tuple[str, ...], classes: dict[type, Schema]) -> Schema:
-    """Items of a tuple by names."""
+    """Schema of a tuple whose items have names."""
     properties: Schema = {key: _kind(kind, classes, is_unbounded=False) for key, kind in zip(keys, kinds, strict=True)}
     return {"type": "object", "properties": properties, "required": list(keys), "additionalProperties": False}

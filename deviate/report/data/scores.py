@@ -1,4 +1,4 @@
-"""The scores as rows in long form, a row per run and metric, in text that no spreadsheet computes."""
+"""Scores in long form, a row per run and metric, safe to open in spreadsheets."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,7 +12,7 @@ FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
-    """The names of the columns, then a row per run and metric."""
+    """Yield the column names, then a row per run and metric."""
     yield COLUMNS
     for item in findings.experiments:
         experiment = item.experiment
@@ -31,13 +31,13 @@ def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
 
 
 def shield_rows(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:
-    """Rows for CSV: numbers with all bits, and text that no spreadsheet takes for a formula."""
+    """CSV rows with exact numbers, and text that spreadsheets do not evaluate as formulas."""
     for row in rows:
         yield [_shield(value) for value in row]
 
 
 def _shield(value: str | float) -> str | int:
-    """Foreign text that is a number, as the value of an argument can be, is no formula."""
+    """Protect text from evaluation; text that is a number, such as the value of an argument, is safe."""
     if not isinstance(value, str):
         return value if isinstance(value, int) else repr(float(value))
     try:

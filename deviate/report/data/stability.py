@@ -1,4 +1,4 @@
-"""What predictions and weights tell as rows for CSV: a row per figure, per class and run, per sub-group, per pair."""
+"""Stability of predictions and weights as CSV rows: per measure, per class and run, per sub-group, per pair."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ FILES = {
 
 
 def stability_files(findings: Findings) -> tuple[str, ...]:
-    """Names of the files for which there is something, in the order of `FILES`."""
+    """Names of the files that have content, in the order of `FILES`."""
     stability = findings.stability
     files = {
         "stability.csv": bool(stability.sets or stability.weights or stability.convergence or stability.weak),
@@ -45,7 +45,7 @@ def stability_files(findings: Findings) -> tuple[str, ...]:
 
 
 def figure_rows(findings: Findings) -> Iterator[list[Value]]:
-    """Every figure in long form; `set` is empty for what is not of an evaluation set."""
+    """Every measure in long form; `set` is empty for measures that do not belong to an evaluation set."""
     yield ["experiment", "variant", "set", "part", "item", "measure", "value", *INTERVAL]
     for index, name, (part, item, measure, value, interval) in _figures(findings):
         yield [*_begin(findings, index, name), part, item, measure, _number(value), *_ends(interval)]
@@ -84,7 +84,7 @@ def pair_rows(findings: Findings) -> Iterator[list[Value]]:
 
 
 def _figures(findings: Findings) -> Iterator[tuple[int, str, Figure]]:
-    """With the index of the experiment, and the name of the evaluation set where there is one."""
+    """Measures with the index of the experiment, and the name of the evaluation set if there is one."""
     for captured in findings.stability.sets:
         yield from ((captured.experiment, captured.name, figure) for figure in _of_set(captured))
     for weights in findings.stability.weights:

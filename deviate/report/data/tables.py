@@ -28,21 +28,21 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file to be written: `chunks` gives its text piece by piece, for curves are too long to be held."""
+    """A file to write; `chunks` yields its text in pieces, since curves are too large for memory."""
 
     name: str
     chunks: Callable[[], Iterator[str]]
 
 
 def data_section(findings: Findings) -> Section:
-    """The data files beside the page with a description of each, and why there is no file of curves."""
+    """Section that describes the data files beside the page, and says why there is no file of curves."""
     why = _no_curves(n_values(findings))
     facts = Facts(tuple(Fact(name, cell(description)) for name, description in files_beside(findings).items()))
     return Section("data", "Data", (facts, *([Absent(why)] if why else [])))
 
 
 def files_beside(findings: Findings) -> dict[str, str]:
-    """File names and a description of their rows."""
+    """File names with descriptions of their rows."""
     n_curves = n_values(findings)
     files = {
         "scores.csv": "a row per run and metric",
@@ -56,7 +56,7 @@ def files_beside(findings: Findings) -> dict[str, str]:
 
 
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
-    """The files that lie beside the page."""
+    """The data files beside the page."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "scores.csv": lambda: _text(score_rows(findings)),
         "descriptions.csv": lambda: _text(_description_rows(findings)),
@@ -71,7 +71,9 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
 
 
 def n_values(findings: Findings) -> int:
-    """Measurements of all runs; 0 where no metric was reported more than once in any run, so that scores say it all."""
+    """Number of measurements in all runs; 0 if no metric has more than one value in any run, as scores are complete
+    then.
+    """
     lengths = [
         len(series.values)
         for item in findings.experiments
@@ -155,7 +157,7 @@ TEST = ("statistic", "df", "p_value", "note")
 
 
 def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
-    """Columns of fields, by their names in the model; an interval and a test have several."""
+    """Column names for fields, as in the model; intervals and tests have several columns."""
     kinds = {field.name: str(field.type) for field in fields(model) if field.name not in NOT_SHOWN}
     for name in names:
         yield from _columns(name, kinds[name])
@@ -178,7 +180,7 @@ def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Va
 
 
 def _split(figure: object, kind: str) -> Iterator[Value]:
-    """The cells of one figure."""
+    """The cells of one value."""
     parts = _parts(kind)
     if isinstance(figure, Interval | Test):
         yield from (_plain(getattr(figure, part)) for part in parts)
@@ -187,7 +189,7 @@ def _split(figure: object, kind: str) -> Iterator[Value]:
 
 
 def _plain(value: object) -> Value:
-    """A value of the model as a cell; what is not there is empty."""
+    """A value of the model as a cell; missing values are empty."""
     if value is None or isinstance(value, Unavailable):
         return None
     if isinstance(value, bool):
@@ -200,7 +202,7 @@ def _of_experiment(experiment: Experiment) -> tuple[str, str]:
 
 
 def _curves(findings: Findings) -> Iterator[str]:
-    """The measurements, a chunk per run; not by `csv`, which takes three times as long."""
+    """Yield the measurements, one chunk per run. The `csv` module is not used, as it takes three times as long."""
     yield ",".join(CURVE_COLUMNS) + "\n"
     for item in findings.experiments:
         plain_names = {metric.name: plain_text(metric.name) for metric in item.experiment.metrics}

@@ -85,8 +85,7 @@ def _draw_mean(panel: Panel, group: _Group, *, width: float, colour: str = "") -
 
 
 def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
-    """Draw the marker of the experiment at some steps of its mean or only run, as colours alone do not distinguish
-    lines.
+    """Draw the marker of the experiment at some steps of its mean or only run, in addition to its colour.
 
     `phase` in [0, 1) moves them, so that those of several experiments do not cover each other.
     """
@@ -108,9 +107,7 @@ def _drawable(panel: Panel, y: Floats) -> Floats:
 
 
 def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
-    """Set axis limits from runs that count, since a diverged run would flatten the rest; returns a note for the
-    reader.
-    """
+    """Set axis limits from runs that count, as a diverged run would flatten the rest; returns a note on it."""
     axes = panel.axes
     counted = _range(line for group in groups for line in group.counted.lines)
     beyond = _range(line for group in groups for line in group.failed.lines)
@@ -138,7 +135,7 @@ def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
 
 
 def _range(lines: Iterable[Line]) -> tuple[float, float] | None:
-    """Lowest and highest value; None where there is none."""
+    """The minimum and maximum; None if there are no values."""
     numbers = [line.y[~np.isnan(line.y)] for line in lines]
     ends = [(float(y.min()), float(y.max())) for y in numbers if y.size]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None

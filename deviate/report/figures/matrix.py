@@ -42,9 +42,7 @@ def draw_matrix(plot: MatrixPlot, surface: Surface) -> Figure:
 
 
 def _cells(plot: MatrixPlot) -> NDArray[np.float64]:
-    """Colours of the cells, shape (R - 1, R - 1, 4): rows from the second run, columns to the last but one; lower
-    triangle.
-    """
+    """Cell colours, shape (R - 1, R - 1, 4): rows from the second run, columns to the last but one."""
     values = np.array(plot.values)
     pairs = values[np.tril_indices(len(values), -1)]
     finite = pairs[np.isfinite(pairs)]

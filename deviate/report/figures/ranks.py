@@ -13,9 +13,7 @@ SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
 
 
 def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
-    """Draw the diagram with the best rank at the left, the names of the better half on the left and of the others on
-    the right.
-    """
+    """Draw the diagram, best rank at the left; the better half is named at the left, the others at the right."""
     n = len(plot.ranks)
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
     figure = new_figure(surface, height)
@@ -74,9 +72,7 @@ def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
 
 
 def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
-    """Draw a name: better half on the left from the top, the others on the right from the bottom, so that no lines
-    cross.
-    """
+    """Draw a name: the better half at the left, best on top; others at the right, worst on top; no lines cross."""
     n_left = (scale.n + 1) // 2
     is_left = index < n_left
     y = first_row + ROW * ((index if is_left else scale.n - 1 - index) + 0.5)

@@ -87,9 +87,7 @@ def _name(findings: Findings) -> str:
 
 
 def _general(findings: Findings, report: Report) -> Iterator[Macro]:
-    """General commands. Sentences are named after their subject, as an experiment may be described alone and as
-    candidate.
-    """
+    """General commands. Sentences name their subject, as an experiment can appear alone and as a candidate."""
     facts = {fact.label: fact.cell.text for fact in report.facts}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))

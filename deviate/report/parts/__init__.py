@@ -1,1 +1,1 @@
-"""Findings become parts of a report: what is said, in which order."""
+"""Builds the parts of a report from findings: decides what is said, and in which order."""

@@ -1,4 +1,4 @@
-"""What stands above a table of results: quantity, n, what ± is, test, correction, type of interval."""
+"""Captions of results tables: quantity, n, meaning of ±, test, correction, and type of interval."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,14 +20,14 @@ def caption(
     has_best: bool,
     has_n_column: bool = False,
 ) -> str:
-    """Sentences for above the table, or below it; `described` has the descriptions of each row.
+    """Sentences above or below the table; `described` has the descriptions of each row.
 
     Args:
         has_n_column: n stands in a column of its own, and not in parentheses.
     """
     firsts = [next(description for description in row if description is not None) for row in described]
     whole = [description for row in described for description in row if description is not None]
-    # Scores that somebody gave were made of measurements elsewhere, if they were.
+    # For scores that were given directly, it is unknown how measurements were aggregated.
     recorded = [description.metric for description in firsts if description.metric.metric.sink != "scores"]
     aggregates = list(dict.fromkeys(aggregate_words(metric.aggregate) for metric in recorded))
     run_here = [
@@ -71,7 +71,9 @@ def caption(
 
 
 def level(findings: Findings) -> str:
-    """`95% CI`; at declared looks levels may differ from one candidate to the next, and the caption names them."""
+    """The confidence level, `95% CI`; levels can differ between candidates at declared looks, and are then listed by
+    name.
+    """
     levels = dict.fromkeys(confidence_text(interval.confidence) for interval in _intervals(findings))
     return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"
 

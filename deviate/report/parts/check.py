@@ -1,4 +1,4 @@
-"""The findings of a check become a document: what was asked, what was answered, and what to do about it."""
+"""Builds the document of a check: questions, answers and advice."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ UNPLANNED = (
 
 
 def check_document(findings: CheckFindings) -> Check:
-    """Choose, round and word everything that is shown of a check."""
+    """Build the document: select, round and word everything that is shown of a check."""
     report = build_report(findings.findings)
     cases = (
         *(_metric(metric, findings) for metric in findings.metrics),
@@ -62,7 +62,7 @@ def check_document(findings: CheckFindings) -> Check:
 
 
 def _result(findings: CheckFindings) -> str:
-    """The last line."""
+    """The result line at the end."""
     text = {
         "control broken": "the control variant does not hold: runs that should be bitwise equal are not",
         "worse": "the candidate is shown to be worse",
@@ -181,7 +181,7 @@ def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
 
 
 def _controls(findings: CheckFindings) -> Iterator[Case]:
-    """A case for each control variant, and one for all that have none."""
+    """A case for each control variant, and one case for all experiments without one."""
     name = "control runs are bitwise equal"
     absent = [control for control in findings.controls if control.outcome == "absent"]
     for check in findings.controls:
@@ -216,7 +216,7 @@ def _controls(findings: CheckFindings) -> Iterator[Case]:
 
 
 def _absent_control(absent: Sequence[ControlCheck], name: str, findings: CheckFindings) -> Case:
-    """Scores from elsewhere have none either."""
+    """The case of a missing control variant; imported scores have none either."""
     fails = findings.requires_control and not any(control.outcome == "intact" for control in findings.controls)
     subject = " and ".join(name_text(control.name) for control in absent)
     reasons = dict.fromkeys(clean(control.reason) for control in absent)

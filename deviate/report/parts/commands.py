@@ -1,4 +1,4 @@
-"""Commands to copy: `deviate diverge` for what an experiment ran."""
+"""Commands for copying: `deviate diverge` for the command of an experiment."""
 
 import shlex
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ WARN_ONLY = "--warn-only"
 def diverge_command(
     command: Sequence[str], variant: str = CONTROL, flags: str = "", *, command_flags: Sequence[str] = ()
 ) -> str:
-    """The call that runs it twice and tells where the runs part.
+    """The command line that runs the experiment's command twice and finds where the runs diverge.
 
     Args:
         command: of the experiment; a script behind a bare interpreter is named as a user would name it.

@@ -32,9 +32,9 @@ TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
 
 def places_of_difference(comparison: Comparison) -> int | None:
-    """Decimals of both sides and of the difference: from the smallest SE, which is that of a side or of the pairs.
+    """Decimals of both sides and of the difference, from the smallest standard error: of a side, or of the pairs.
 
-    A paired t is the difference in standard errors; at a t of 0 the interval tells.
+    The standard error of paired differences is the difference divided by t; at t = 0 it follows from the interval.
     """
     places = [places_of(side) for side in (comparison.baseline, comparison.candidate)]
     paired = comparison.paired
@@ -52,7 +52,7 @@ def verdict_word(comparison: Comparison) -> str:
 
 
 def margin_words(comparison: Comparison) -> str:
-    """`within 0.5 points`, of an equivalence; empty for other verdicts."""
+    """`within 0.5 points` for verdicts of equivalence; empty for other verdicts."""
     margin = comparison.metric.margin
     if comparison.verdict.word != "equivalent" or margin is None:
         return ""
@@ -64,7 +64,7 @@ def tone_of(comparison: Comparison) -> Tone:
 
 
 def metric_name(comparison: Comparison) -> str:
-    """The name on both sides, when the user matched two."""
+    """Name of the metric on both sides; they differ if the user matched two metrics."""
     baseline, candidate = name_text(comparison.metric.name), name_text(comparison.candidate_metric.name)
     return baseline if baseline == candidate else f"{baseline} = {candidate}"
 
@@ -117,7 +117,7 @@ def reason_text(comparison: Comparison) -> str:
 
 
 def test_text(test: Test, letter: str) -> str:
-    """`F(3, 17.8) = 20.02, p < .001`, with how p was found; without a letter p alone."""
+    """`F(3, 17.8) = 20.02, p < .001` with the kind of p; only p if the statistic has no letter."""
     return text_of(test_pieces(test, letter))
 
 
@@ -132,7 +132,7 @@ def test_pieces(test: Test, letter: str) -> Pieces:
 
 
 def test_cell(test: Test | Unavailable, letter: str) -> Entry:
-    """A test with its statistic; it sorts by p."""
+    """A test with its statistic, sorted by p."""
     if isinstance(test, Unavailable):
         return Absent(test.reason)
     return cell(*test_pieces(test, letter), value=test.p_value)
@@ -186,7 +186,8 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
 
 
 def both_texts(comparison: Comparison) -> list[str]:
-    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`: what a verdict asks; the larger p counts."""
+    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`: the two tests of a verdict, which uses the
+    larger p."""
     t_test, permutation = comparison.both_tests
     texts = []
     if isinstance(t_test, Test):
@@ -200,7 +201,9 @@ def both_texts(comparison: Comparison) -> list[str]:
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
-    """`TOST p = .014 (margin ±0.2 points)` and whether the candidate is not worse than that; nothing without one."""
+    """`TOST p = .014 (margin ±0.2 points)`, and whether the candidate is not worse than the margin; empty without
+    one.
+    """
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
         return ()
@@ -275,7 +278,8 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
-    """`was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with new (n = 0) …`."""
+    """The result of both sides: `was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with
+    new (n = 0) …`."""
     unit = unit_of(comparison.metric)
     sides = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
@@ -286,7 +290,7 @@ def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
 
 
 def _correction(comparison: Comparison, n_family: int) -> str:
-    """How p was corrected for the primary metrics of other candidates, and for looks: their interval says so."""
+    """How p was corrected for several candidates and for looks; intervals state the latter themselves."""
     if isinstance(comparison.p_adjusted, Unavailable):
         return ""
     test, correction = comparison.deciding_test, f"Holm, family of {n_family}" if n_family > 1 else ""

@@ -1,4 +1,4 @@
-"""The figures of one metric: its scores with their difference, and its curves."""
+"""Plots of one metric: scores with their difference, and curves."""
 
 import math
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ def _plot_difference(comparison: Comparison, label: str) -> PlottedDifference:
 
 
 def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:
-    """Places of scores that share their replicate."""
+    """Indices of scores that share a replicate."""
     place = {score.replicate: index for index, score in enumerate(comparison.candidate.scores)}
     return tuple(
         (index, place[score.replicate])
@@ -170,7 +170,7 @@ def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
 
 
 def _course(group: CurveGroup, places: int | None) -> str:
-    """`a: 10 runs, first value 0.10, last values 0.91 … 0.95, 1 failed`."""
+    """Curves in words: `a: 10 runs, first value 0.10, last values 0.91 … 0.95, 1 failed`."""
     parts = [counted(len(group.counted), "run")]
     for name, way in (("first", 1), ("last", -1)):
         values = [value for series in group.counted if (value := _first_finite(series, way)) is not None]
@@ -182,7 +182,7 @@ def _course(group: CurveGroup, places: int | None) -> str:
 
 
 def _first_finite(series: Series, way: int) -> float | None:
-    """The first value inside the main loop that is a number, from one of the ends."""
+    """The first finite value inside the main loop, from the start or from the end."""
     places = range(len(series.values))[::way]
     values = (float(series.values[place]) for place in places if series.steps[place] is not None)
     return next((value for value in values if math.isfinite(value)), None)

@@ -1,4 +1,4 @@
-"""Metrics as text: per metric its row in the overview and its tables."""
+"""Metrics as text: the row of each in the overview, and its tables."""
 
 from collections.abc import Sequence
 
@@ -31,13 +31,13 @@ def aggregate_words(aggregate: str) -> str:
 
 
 def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart, ...]:
-    """One part per metric: those of the baseline in its order, then those that only a candidate reports."""
+    """One part per metric: metrics of the baseline in order, then metrics that only candidates report."""
     rows = matched_rows(findings)
     return tuple(_metric_part(findings, labels, index, row) for index, row in enumerate(rows))
 
 
 def matched_rows(findings: Findings) -> list[list[Description | None]]:
-    """Per metric the description of each experiment; metrics that were matched share a row."""
+    """Descriptions of each metric, one per experiment; matched metrics share a row."""
     baseline, *candidates = findings.experiments
     rows: list[list[Description | None]] = []
     used_names: list[set[str]] = [set() for _ in candidates]
@@ -144,13 +144,13 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     facts += [DIRECTIONS[metric.direction], aggregate_words(metric.aggregate)]
     if metric.margin is not None:
         facts.append(f"margin {metric.margin:g}")
-    if not source.line:  # of files that something else wrote, where no line reports it
+    if not source.line:  # imported metrics have no line that reports them
         return tuple(facts)
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
 
 
 def _cv_cell(description: Description | None, label: str) -> Entry:
-    """Of the first experiment, by which metrics are ordered."""
+    """Coefficient of variation of the first experiment, by which metrics are sorted."""
     if description is None:
         return Absent(f"not reported by {label}")
     return cell_of(description.cv, share)

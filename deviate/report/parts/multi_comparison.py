@@ -1,4 +1,4 @@
-"""Three or more experiments as text: do they differ, each against the baseline, all against all."""
+"""Comparisons of three or more experiments as text: overall tests, all against the baseline, and all pairs."""
 
 from collections.abc import Sequence
 
@@ -23,19 +23,19 @@ def many_sections(findings: Findings) -> tuple[Section, ...]:
 
 
 def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The same for a terminal, of the primary metric, or of a few where none is: lines for each metric."""
+    """Lines for a terminal on the primary metric, or on a few metrics if there is none."""
     primary = [table for table in findings.many if table.metric.name == findings.primary]
     return tuple(_lines(table, labels) for table in primary or findings.many[:MOST_TABLES])
 
 
 def many_left(findings: Findings) -> int:
-    """How many metrics the lines leave out; 0 where the primary one stands for all."""
+    """Number of metrics that the lines leave out; 0 if there is a primary metric."""
     has_primary = any(table.metric.name == findings.primary for table in findings.many)
     return 0 if has_primary else max(0, len(findings.many) - MOST_TABLES)
 
 
 def pair_matrix(caption: str, names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]) -> Table:
-    """All pairs: the text of each where its first experiment meets its second."""
+    """Texts of all pairs as a matrix: first experiment in rows, second in columns."""
     texts_of_pairs = {(contrast.one, contrast.other): text for contrast, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
         Row(name_text(one), tuple(cell(texts_of_pairs.get((one, other), "")) for other in names[:-1]))

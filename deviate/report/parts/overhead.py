@@ -1,4 +1,4 @@
-"""What determinism costs, as a document: a factor per quantity, and the longest kernels in both modes."""
+"""The cost of determinism as a document: a factor per quantity, and the longest kernels in both modes."""
 
 from collections.abc import Iterator
 
@@ -176,7 +176,7 @@ def _facts(costs: CostFindings) -> Iterator[tuple[str, str]]:
 
 
 def _csv(costs: CostFindings) -> Iterator[tuple[str | float, ...]]:
-    """A row per run and quantity, and a row per kernel and mode."""
+    """CSV with a row per run and quantity, and a row per kernel and mode."""
     yield "quantity", "kernel", "variant", "run", "seconds", "calls"
     for factor in costs.factors:
         for variant, values in ((costs.free, factor.free_s), (costs.held, factor.held_s)):
@@ -201,7 +201,7 @@ def _interval(interval: Interval | Unavailable) -> Entry:
 
 
 def _time(seconds: Estimate) -> Entry:
-    """A time with three digits, in the unit that suits it."""
+    """A duration with three digits, in a suitable unit."""
     if isinstance(seconds, Unavailable):
         return Absent(seconds.reason)
     _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0])
@@ -210,6 +210,6 @@ def _time(seconds: Estimate) -> Entry:
 
 
 def _tick(seconds: float) -> str:
-    """A round time in the largest unit of which it is one at least."""
+    """A round duration as a tick label, in the largest unit that gives at least one."""
     _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0] * (1 - 1e-9))
     return f"{seconds * per_s:.6g} {unit}"

@@ -1,4 +1,4 @@
-"""What was done to randomness in the runs of one experiment: seeds, controls, draws, flips, hashes."""
+"""How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ HASH_LENGTH = 16
 
 
 def seed_set(seeds: dict[str, int]) -> str:
-    """Streams with one seed are named together."""
+    """Seeds of a run; streams with equal seeds are listed together."""
     if not seeds:
         return "left to the script"
     by_seed = group_pairs((seed, clean(stream)) for stream, seed in seeds.items())
@@ -18,7 +18,7 @@ def seed_set(seeds: dict[str, int]) -> str:
 
 
 def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
-    """Seeding calls of the script: what each asked for and what became of it."""
+    """Seeding calls of the script: the requested seed, and whether it was replaced."""
     values: dict[tuple[str, str, str], dict[str, None]] = {}
     calls: dict[tuple[str, str, str], set[int]] = {}
     for run in experiment.runs:
@@ -44,7 +44,7 @@ def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
 
 
 def controls(experiment: Experiment, label: str) -> Table | Absent:
-    """Factors that were set, and calls of the script that were overridden, each once."""
+    """Factors that were controlled, and calls of the script that were overridden, without duplicates."""
     actions: dict[tuple[str, str, str, str, str], set[int]] = {}
     for run in experiment.runs:
         for control_event in run.control_events:
@@ -66,7 +66,7 @@ def controls(experiment: Experiment, label: str) -> Table | Absent:
 
 
 def facts(experiment: Experiment) -> list[tuple[str, str]]:
-    """Label and text; the text is empty where nothing is on record."""
+    """Labels with texts; the text is empty where nothing is recorded."""
     drawn: dict[str, dict[str, None]] = {}
     for run in experiment.runs:
         for library, streams in run.draws.items():
@@ -87,7 +87,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def flips(experiment: Experiment, label: str) -> Table | None:
-    """Bits that were flipped; None where none was."""
+    """Table of flipped bits; None if no bit was flipped."""
     rows = tuple(
         _row(
             str(run.replicate),
@@ -104,7 +104,7 @@ def flips(experiment: Experiment, label: str) -> Table | None:
 
 
 def hashes(experiment: Experiment, label: str) -> Table | Absent:
-    """Of the weights and of the evaluation data of each run, shortened."""
+    """Shortened hashes of the weights and of the evaluation data of each run."""
     if not any(run.weights or run.evaluation for run in experiment.runs):
         return Absent("Neither weights nor evaluation data were within reach.")
     rows = tuple(
@@ -135,7 +135,7 @@ def _row(label: str, *texts: str) -> Row:
 def _listing(
     caption: str, columns: tuple[str, ...], rows: tuple[Row, ...], styles: tuple[ColumnStyle, ...]
 ) -> Table | None:
-    """None where there is no row."""
+    """A table; None if it has no rows."""
     return Table(caption, columns, rows, kind="listing", styles=styles) if rows else None
 
 
@@ -144,7 +144,7 @@ def _seen_in(runs: set[int], experiment: Experiment) -> str:
 
 
 def _levels(experiment: Experiment) -> str:
-    """Levels as asked for; one that is not the same in all runs is told per replicate."""
+    """Requested levels; levels that differ between runs are listed by replicate."""
     names = dict.fromkeys(name for run in experiment.runs for name in run.controls)
     parts = []
     for name in names:

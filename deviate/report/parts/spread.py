@@ -1,4 +1,4 @@
-"""The rows of a noise study as text and as a figure: one variant's spread in one metric."""
+"""Rows of a noise study as text and as a figure: the spread of one variant in one metric."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ def varies_words(row: NoiseRow) -> str:
 
 
 def _places(row: NoiseRow) -> int | None:
-    """Decimals from the SE of an SD, s / sqrt(2 (n - 1))."""
+    """Decimals from the standard error of an SD, s / sqrt(2 (n - 1))."""
     if isinstance(row.sd, Unavailable) or row.n < 2:
         return None
     return decimals(row.sd / math.sqrt(2 * (row.n - 1)))
@@ -54,7 +54,7 @@ def share_cell(row: NoiseRow) -> Entry:
 
 
 def _ratio(value: float) -> Pieces:
-    """Two decimals, two significant digits below them: a source of next to no spread has no ratio of 0."""
+    """A ratio with two decimals, or two significant digits if it is small, so that small ratios are not shown as 0."""
     return (Number(value, 2 if value >= 0.01 else decimals(value)),)
 
 
@@ -65,7 +65,7 @@ def _bracket(estimate: Estimate, interval: Interval | Unavailable, written: Call
 
 
 def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
-    """Why rows with spread have no ratio, or no share, where their notes do not say it; each reason once."""
+    """Reasons why rows with spread have no ratio or share, unless stated in their notes; without duplicates."""
     labels_of_reason: dict[str, list[str]] = {}
     for row in rows:
         if isinstance(row.sd, Unavailable) or row.sd == 0:

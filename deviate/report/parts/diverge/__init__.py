@@ -1,4 +1,4 @@
-"""Where two runs diverge, as a document: the answer first, then what stands behind it."""
+"""Where two runs diverge, as a document: the answer first, then the details."""
 
 from typing import TYPE_CHECKING
 

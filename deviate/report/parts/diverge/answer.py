@@ -1,4 +1,4 @@
-"""The answer of one screen: equal or not, and where two runs part, by how much, why, and what to do."""
+"""The answer on one screen: whether the runs are equal, where they diverge, by how much, why, and what to do."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ def answer_of(findings: DivergenceFindings) -> Answer:
 
 
 def headline(findings: DivergenceFindings) -> str:
-    """What follows the word "Parted"."""
+    """The text after the word "Parted"."""
     first = findings.first
     if first is not None:
         rank = f"in rank {first.rank} " if findings.ranks > 1 else ""
@@ -50,7 +50,7 @@ def headline(findings: DivergenceFindings) -> str:
 
 
 def _seen_above(first: Difference, findings: DivergenceFindings) -> str:
-    """What a way that one run alone took has made differ, where that is of another step or another part of it."""
+    """A difference at another step or phase that was first seen in what only one run executed."""
     above = next((rung.difference for rung in findings.rungs if rung.rung == "steps"), None)
     if first.phase != "program" or first.rung == "steps" or above is None or above.phase == "program":
         return ""
@@ -59,12 +59,14 @@ def _seen_above(first: Difference, findings: DivergenceFindings) -> str:
 
 
 def _is_cut_short(findings: DivergenceFindings) -> bool:
-    """Whether a run ended before its time, and what both have until then is equal."""
+    """Whether a run ended early, and both are equal until then."""
     return bool(findings.what and (findings.n_steps or findings.n_values))
 
 
 def _over(findings: DivergenceFindings) -> str:
-    """`over 120 updates: metrics, losses, weights`; without updates that anybody saw, the values stand for them."""
+    """The extent of the comparison: `over 120 updates: metrics, losses, weights`; values instead if there are no
+    updates.
+    """
     over = counted_of(findings.n_steps, "update") if findings.n_steps else counted_of(findings.n_values, "value")
     return f"over {over}: {clean(findings.what)}"
 
@@ -132,7 +134,7 @@ def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]
 
 
 def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first one, and what the others show at the same rung."""
+    """The first rank that diverges, and what the other ranks show on the same rung."""
     if findings.ranks < 2 or findings.first is None:
         return
     rung = next(rung for rung in reversed(findings.rungs) if rung.difference is not None)
@@ -142,7 +144,7 @@ def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
     )
     parts = [f"rank {difference.rank} {step_text(difference)}, {what(difference)}" for difference in other_ranks[:2]]
     parts += [f"{len(other_ranks) - 2} more on the page"] if len(other_ranks) > 2 else []
-    # A process that only evaluates is compared as well, and is none of those that trained.
+    # A process that only evaluates is compared as well, but is not one of the training ranks.
     ranks = max(findings.ranks, 1 + len(other_ranks))
     silent = ranks - 1 - len(other_ranks)
     parts += [f"no difference in {counted(silent, 'other rank')}"] if silent else []
@@ -205,7 +207,7 @@ def _rung(rung: RungFindings) -> str:
 
 
 def _not_again(findings: DivergenceFindings) -> Iterator[Point]:
-    """A rung below one with a difference that has none: noise that comes and goes."""
+    """A rung without a difference below a rung with one: the noise is intermittent."""
     above = [rung for rung in findings.rungs if rung.difference is not None]
     again = [rung for rung in findings.rungs if rung.difference is None and not rung.why_not and rung.n_runs]
     if (
@@ -229,7 +231,7 @@ def _ends(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def paste_text(findings: DivergenceFindings) -> str:
-    """What was found, in one sentence for a bug report."""
+    """The result in one sentence for a bug report."""
     what_ran = f"Two runs of {name_text(findings.name)} (variant {name_text(findings.variant)})"
     if findings.is_equal is None:
         return f"{what_ran} were not compared {_why_nothing(findings)}."

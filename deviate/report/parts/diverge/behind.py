@@ -1,4 +1,4 @@
-"""What stands behind the answer, as tables and remarks: the rungs, the ranks, causes, confirmations."""
+"""Details behind the answer as tables and remarks: rungs, ranks, causes, confirmations."""
 
 from collections.abc import Iterator
 
@@ -69,7 +69,7 @@ def _cost(rung: RungFindings) -> Entry:
 
 
 def ranks_section(findings: DivergenceFindings) -> Section | None:
-    """None where one process trained alone."""
+    """Section on ranks; None if only one process trained."""
     if findings.ranks < 2:
         return None
     rung = next((rung for rung in reversed(findings.rungs) if rung.difference is not None), None)
@@ -121,7 +121,7 @@ def _sentence(text: str) -> str:
 
 
 def confirmation_section(findings: DivergenceFindings) -> Section | None:
-    """None where nothing parted, or no switch is known."""
+    """Section on confirmations; None if the runs are equal or no switch is known."""
     if not findings.confirmations:
         has_switch = any(cause.switch is not None for cause in findings.causes)
         command = again(findings, "--confirm")

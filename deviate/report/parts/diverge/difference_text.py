@@ -1,4 +1,4 @@
-"""The words for a difference: where it stands, what differs, and how large it is."""
+"""Words for a difference: its place, its kind, and its size."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -48,7 +48,7 @@ HUGE = 10_000_000
 
 
 def step_text(difference: Difference) -> str:
-    """`at update 3 (main-loop step 0)`; both count from 0."""
+    """`at update 3 (main-loop step 0)`; both counted from 0."""
     update = "" if difference.step is None else f"update {difference.step}"
     main = "" if difference.main_step is None else f"main-loop step {difference.main_step}"
     if difference.phase == "initial":
@@ -56,7 +56,7 @@ def step_text(difference: Difference) -> str:
     if is_end(difference):
         return "after the last update"
     if difference.kind == "metric":
-        # Where no framework tells of updates, the steps of the main loop are counted as such.
+        # Without updates reported by a framework, steps of the main loop are counted.
         update, main = main, "" if difference.step == difference.main_step else update
     if not update:
         return f"at {main}" if main and difference.kind != "metric" else "outside of the main loop"
@@ -64,7 +64,7 @@ def step_text(difference: Difference) -> str:
 
 
 def is_end(difference: Difference) -> bool:
-    """Whether it is told of the weights with which the runs ended."""
+    """Whether the difference is in the final weights."""
     return difference.phase == "update" and difference.step is None
 
 
@@ -81,7 +81,7 @@ def label(difference: Difference) -> str:
 
 
 def what(difference: Difference) -> str:
-    """The thing that differs, as a noun: `gradient of fc.weight`."""
+    """What differs, as a noun: `gradient of fc.weight`."""
     nouns = {"state": "state of the generator", "batch": "batch", "weights": "initial weights", "loss": "loss"}
     if is_end(difference):
         return name_text(difference.name)
@@ -93,7 +93,7 @@ def what(difference: Difference) -> str:
 
 
 def label_difference(difference: Difference) -> str:
-    """The same behind its label, which says what it is."""
+    """What differs, after a label that names its kind."""
     if is_end(difference):
         return "those with which the runs ended"
     name, owner = name_text(difference.name), f" in module {name_text(difference.module)}" if difference.module else ""
@@ -113,12 +113,12 @@ def place_text(place: Place) -> str:
 
 
 def code_text(text: str) -> str:
-    """Lines of foreign code, each as one that nothing obeys."""
+    """Foreign code in lines without control characters."""
     return "\n".join(map(clean, text.splitlines()))
 
 
 def run_of(difference: Difference, runs: tuple[str, str]) -> str:
-    """The one run that has the record; empty where both have it."""
+    """The run that has the record; empty if both have it."""
     return "" if difference.only_in is None else name_text(runs[difference.only_in - 1])
 
 
@@ -145,7 +145,7 @@ def ulps(n: int) -> str:
 
 
 def times(factor: float) -> str:
-    """`1.18x`; of large factors two digits say all."""
+    """A factor with three significant digits, `1.18x`; two if it is large."""
     return f"{times_number(factor).text}x"
 
 
@@ -154,7 +154,7 @@ def times_number(factor: float) -> Number:
 
 
 def again(findings: DivergenceFindings, flags: str = "") -> str:
-    """The command that does it again with these flags besides; empty where two commands or variants were compared."""
+    """The command for a repetition with additional flags; empty if two commands or variants were compared."""
     return (
         diverge_command(findings.command, findings.variant, flags, command_flags=findings.flags)
         if findings.command

@@ -1,4 +1,4 @@
-"""Where two runs diverge, as a document: the answer, then the figures, the source, the rungs and causes behind it."""
+"""The document on where two runs diverge: the answer, then figures, source, rungs and causes."""
 
 import shlex
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from deviate.report.parts.diverge.growth import growth_section
 
 
 def diverge_document(diverged: DivergenceFindings) -> Document:
-    """The findings of `deviate diverge`, in the order in which a reader asks."""
+    """Build the document of `deviate diverge`, in the order of a reader's questions."""
     warnings = tuple(map(clean, diverged.notes))
     return Document(
         title=f"Where runs part: {name_text(diverged.name)}",
@@ -53,7 +53,7 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
 
 
 def _limits(diverged: DivergenceFindings) -> Iterator[str]:
-    """What a reader could take it for that it is not."""
+    """Sentences on what the result does not show."""
     rungs = {rung.rung for rung in diverged.rungs if not rung.why_not}
     if diverged.is_equal:
         yield "Two runs that are equal here may part in a third one: some noise shows in few runs."
@@ -96,7 +96,7 @@ def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
 
 
 def _csv(diverged: DivergenceFindings) -> Iterator[tuple[str | float, ...]]:
-    """A row per reported quantity and step."""
+    """CSV with a row per reported quantity and step."""
     yield "quantity", "unit", "step", "first", "second", "difference", "ulps"
     for growth in diverged.growth:
         columns = zip(growth.steps, growth.first, growth.second, growth.differences, growth.ulps, strict=True)

@@ -1,4 +1,4 @@
-"""The user's source where runs part: the line, and the lines around it."""
+"""Excerpts of the user's source where runs diverge: the line with its surroundings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ MOST_EXCERPTS = 6
 
 
 def source_section(findings: DivergenceFindings) -> Section:
-    """The line at which the runs part, then the lines that its causes name."""
+    """Section with the line at which the runs diverge, then lines that the causes refer to."""
     excerpts = tuple(_excerpts(findings))
     return Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(_why_none(findings)),))
 
 
 def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
-    """One for all places of a file whose lines are next to each other, the first place first."""
+    """Excerpts by file, first place first; places close to each other share one."""
     captions: dict[tuple[str, int], list[str]] = {}
     excerpts: list[_Shown] = []
     for place, caption in _places(findings):
@@ -45,7 +45,7 @@ def _add(excerpts: list["_Shown"], place: Place) -> None:
 
 @dataclass(slots=True)
 class _Shown:
-    """Lines of a file by number, and those that are meant."""
+    """Numbered lines of a file, with those to mark."""
 
     file: str
     lines: dict[int, str]
@@ -67,7 +67,7 @@ def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
 
 
 def called_at(difference: Difference | None) -> Place | None:
-    """Where the program calls backward(), of an operation in a backward pass."""
+    """The place where the program calls backward(), for an operation in a backward pass."""
     called = None if difference is None else difference.more.get("called")
     return called if isinstance(called, Place) else None
 

@@ -1,4 +1,4 @@
-"""How two runs grow apart: in a line, and as figures."""
+"""How the difference between two runs grows: in a line, and as figures."""
 
 import math
 
@@ -20,7 +20,7 @@ NAN = math.nan
 
 
 def apart(growth: Growth) -> list[int]:
-    """Places at which the two values differ."""
+    """Indices at which the two values differ."""
     pairs = enumerate(zip(growth.first, growth.second, strict=True))
     return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
 
