@@ -35,9 +35,7 @@ def document_data(
 
 
 def plain(value: object, *, without_drawn: bool = False) -> Json:
-    """Convert values of the model as described in `deviate.report.data.published`; tuples become lists, classes
-    mappings.
-    """
+    """Convert values as described in `deviate.report.data.published`: tuples to lists, classes to mappings."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if isinstance(value, str):
@@ -58,5 +56,5 @@ def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
 
 
 def _text(text: str) -> str:
-    """Text without lone surrogates, which strict JSON parsers reject."""
+    """Text without lone surrogates, which strict readers reject."""
     return SURROGATE.sub("\ufffd", text)

@@ -291,9 +291,7 @@ def _hints(owner: type) -> dict[str, object]:
 
 @cache
 def descriptions(owner: type) -> dict[str, str]:
-    """Descriptions of attributes from the class docstring, by name; attributes that are listed together share
-    theirs.
-    """
+    """Descriptions of attributes from the class docstring, by name; attributes listed together share theirs."""
     _, _, attributes_text = (getdoc(owner) or "").partition("Attributes:")
     text = " ".join(attributes_text.split())
     names = "|".join(re.escape(field.name) for field in fields(owner))

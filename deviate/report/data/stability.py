@@ -172,6 +172,6 @@ def _pairs(matrix: Sequence[Sequence[float]], replicates: Sequence[int]) -> Iter
 
 
 def _begin(findings: Findings, index: int, set_name: str = "") -> list[Value]:
-    """Experiment, variant and evaluation set."""
+    """The first cells of a row: experiment, variant and evaluation set."""
     experiment = findings.experiments[index].experiment
     return [plain_text(text) for text in (experiment.name, experiment.variant, set_name)]

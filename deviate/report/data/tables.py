@@ -71,9 +71,7 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
 
 
 def n_values(findings: Findings) -> int:
-    """Number of measurements in all runs; 0 if no metric has more than one value in any run, as scores are complete
-    then.
-    """
+    """Number of measurements in all runs; 0 if each metric has a single value per run, as scores suffice then."""
     lengths = [
         len(series.values)
         for item in findings.experiments

@@ -71,8 +71,8 @@ def caption(
 
 
 def level(findings: Findings) -> str:
-    """The confidence level, `95% CI`; levels can differ between candidates at declared looks, and are then listed by
-    name.
+    """Confidence level of the intervals, `95% CI`; if declared looks give candidates different levels, these are
+    named.
     """
     levels = dict.fromkeys(confidence_text(interval.confidence) for interval in _intervals(findings))
     return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"

@@ -186,8 +186,9 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
 
 
 def both_texts(comparison: Comparison) -> list[str]:
-    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`: the two tests of a verdict, which uses the
-    larger p."""
+    """Both tests of a verdict, which uses the larger p: `Welch t(7.8) = 0.41, p = .695` and `permutation p = .698
+    (exact)`.
+    """
     t_test, permutation = comparison.both_tests
     texts = []
     if isinstance(t_test, Test):
@@ -201,9 +202,7 @@ def both_texts(comparison: Comparison) -> list[str]:
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
-    """`TOST p = .014 (margin ±0.2 points)`, and whether the candidate is not worse than the margin; empty without
-    one.
-    """
+    """`TOST p = .014 (margin ±0.2 points)`, and whether the candidate is not worse than that; empty without one."""
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
         return ()
@@ -278,8 +277,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
-    """The result of both sides: `was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with
-    new (n = 0) …`."""
+    """Both sides in words: `was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`."""
     unit = unit_of(comparison.metric)
     sides = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):

@@ -50,7 +50,7 @@ def headline(findings: DivergenceFindings) -> str:
 
 
 def _seen_above(first: Difference, findings: DivergenceFindings) -> str:
-    """A difference at another step or phase that was first seen in what only one run executed."""
+    """Words on where rung `steps` saw the first difference, if one run executed something else below it."""
     above = next((rung.difference for rung in findings.rungs if rung.rung == "steps"), None)
     if first.phase != "program" or first.rung == "steps" or above is None or above.phase == "program":
         return ""
@@ -64,9 +64,7 @@ def _is_cut_short(findings: DivergenceFindings) -> bool:
 
 
 def _over(findings: DivergenceFindings) -> str:
-    """The extent of the comparison: `over 120 updates: metrics, losses, weights`; values instead if there are no
-    updates.
-    """
+    """Extent of the comparison: `over 120 updates: metrics, losses, weights`; of values where there are no updates."""
     over = counted_of(findings.n_steps, "update") if findings.n_steps else counted_of(findings.n_values, "value")
     return f"over {over}: {clean(findings.what)}"
 

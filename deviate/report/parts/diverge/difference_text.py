@@ -145,7 +145,7 @@ def ulps(n: int) -> str:
 
 
 def times(factor: float) -> str:
-    """A factor with three significant digits, `1.18x`; two if it is large."""
+    """A factor, `1.18x`, with two decimals below 10 and none above."""
     return f"{times_number(factor).text}x"
 
 
