@@ -83,7 +83,7 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> l
 
 
 def _list_rejected(analysis: Analysis) -> list[Rejected]:
-    """The rejected values that the user has not named."""
+    """Rejected values, except those that the user selected by name."""
     sites = {metric.site for metric in analysis.metrics}
     return [item for item in analysis.rejected if item.site is None or item.site not in sites]
 
@@ -95,7 +95,7 @@ def _each_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int)
 
 
 def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
-    """The rejected values by kind of reason, near misses first, then the most frequent kind."""
+    """Rejected values by kind of reason: near misses first, then by frequency."""
     kinds = group_pairs(
         (item.reason if item.cause is RejectionReason.HANDED_ON else item.cause.kind, item) for item in rejected
     )
@@ -119,7 +119,7 @@ def _each_hazard(analysis: Analysis, width: int) -> str:
 
 
 def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
-    """The hazards by kind in the order of the first places, with the first places of each."""
+    """Hazards by kind in the order of their first places, with these places."""
     kinds = group_pairs((item.name, _where(item, analysis)) for item in analysis.hazards)
     text = f"Hazards    {len(analysis.hazards)}, by kind (--all shows each)\n" if kinds else NO_HAZARDS
     longest = max(map(len, kinds), default=0)
@@ -131,7 +131,7 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
 
 
 def _side_effects(analysis: Analysis, width: int) -> str:
-    """What reaches beyond the work copy of a run: by kind, each with all places where it stands."""
+    """Effects outside of the work copy of a run, by kind, with all their places."""
     kinds = group_pairs(((item.kind, item.what), f"{item.file}:{item.line}") for item in analysis.side_effects)
     longest = max((len(kind) for kind, _ in kinds), default=0)
     text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
@@ -152,7 +152,7 @@ def _rest(analysis: Analysis, width: int) -> str:
 
 
 def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:
-    """The line, with its file where that is not the script."""
+    """The line number, with the file if it is not the entry script."""
     return str(item.line) if item.file == analysis.script else f"{item.file}:{item.line}"
 
 
@@ -181,7 +181,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def _stack_row(row: Sequence[str], width: int) -> str:
-    """A row on a narrow screen: what is judged first, the expression and the reason below."""
+    """A row for a narrow screen: the verdict first, expression and reason below."""
     *cells, reason = row
     if len(cells) == 3:  # a hazard, its line and its expression
         above = _hung(f"{cells[0]} ({cells[1]})  {cells[2]}", width, GAP)
@@ -196,7 +196,7 @@ def _stack_row(row: Sequence[str], width: int) -> str:
 
 
 def _hung(text: str, width: int, indent: str, further: str | None = None) -> str:
-    """Lines that begin with `indent`, those behind the first with `further`."""
+    """Lines that begin with `indent`; continuation lines begin with `further`."""
     below = indent if further is None else further
     lines = textwrap.wrap(_clean(text), width, initial_indent=indent, subsequent_indent=below)
     return "".join(f"{line}\n" for line in lines)
@@ -210,5 +210,5 @@ def _wrap(text: str, width: int) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text without control codes: what the script's own names and strings must not do to a terminal."""
+    """Text without control codes, which names and strings of the script could send to the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)

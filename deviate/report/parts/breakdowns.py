@@ -1,4 +1,4 @@
-"""Spread per class and sub-group as text: which is widest, how that compares with the whole, and with chance."""
+"""Spread per class and sub-group as text: which is widest, compared with all examples and with chance."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ NONE = (
 
 
 def breakdown_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """A part per measure and experiment, those of the first experiment first."""
+    """A part per measure and experiment; parts of the first experiment come first."""
     breakdowns = findings.breakdowns[:N_SECTIONS]
     left_out = len(findings.breakdowns) - len(breakdowns)
     blocks: tuple[Block, ...] = tuple(
@@ -55,7 +55,7 @@ def _part(breakdown: Breakdown, index: int, labels: Sequence[str]) -> Section:
 
 
 def _places(part: BreakdownPart) -> int | None:
-    """Decimals from the SE of the mean, as everywhere."""
+    """Decimals from the standard error of the mean."""
     return None if isinstance(part.sd, Unavailable) or not part.n else decimals(part.sd / math.sqrt(part.n))
 
 

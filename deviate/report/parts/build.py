@@ -1,4 +1,4 @@
-"""Findings become a report: the one place that decides what it says, in which order."""
+"""Builds reports from findings; decides what a report says, and in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
@@ -35,7 +35,7 @@ GIVEN = "scores"
 
 
 def build_report(findings: Findings) -> Report:
-    """Choose, round and word everything that a report says."""
+    """Build the report: select, round and word everything in it."""
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, order = confidence_text(findings.confidence), _orders(findings)
@@ -99,7 +99,7 @@ def build_report(findings: Findings) -> Report:
 
 
 def _embedded_curves(findings: Findings) -> tuple[str, str]:
-    """Curves for a page, and a sentence on them."""
+    """Curves for a page, with a sentence on them."""
     # numpy takes a while to import, which a terminal report should not wait for.
     from deviate.report.data.embedded import embedded_curves
 
@@ -108,7 +108,7 @@ def _embedded_curves(findings: Findings) -> tuple[str, str]:
 
 
 def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, ...]) -> Iterator[Section]:
-    """Those of the page that are made of blocks alone, in the order in which figures are counted."""
+    """The sections of the page that consist of blocks, in the order in which figures are numbered."""
     recorded = [item.experiment for item in findings.experiments]
     tasks = task_section(findings, labels)
     yield noise_section(findings)
@@ -129,7 +129,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
 
 
 def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[Verdict], level: str) -> tuple[str, ...]:
-    """Sentences to paste, one per verdict, or one that describes the single experiment."""
+    """Sentences for pasting: one per verdict, or a description of the single experiment."""
     tasks = (task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()
     return (
         (*(verdict.paste for verdict in verdicts), *tasks)
@@ -147,7 +147,7 @@ def _title(findings: Findings, labels: Sequence[str]) -> str:
 
 
 def _labels(findings: Findings) -> list[str]:
-    """The variants of a noise study go by their own names, for they share that of the experiment."""
+    """Names of experiments; in a noise study those of variants, which share their experiment."""
     experiments = [item.experiment for item in findings.experiments]
     if is_study(findings):
         return [name_text(experiment.variant) for experiment in experiments]
@@ -155,7 +155,7 @@ def _labels(findings: Findings) -> list[str]:
 
 
 def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
-    """Names of experiments as a report uses them; the variant, then the place, is added where they are ambiguous."""
+    """Unique labels of experiments: the name, with variant or position where names are ambiguous."""
     names = [name_text(experiment.name) for experiment in experiments]
     labels = [
         name if names.count(name) == 1 else f"{name}:{name_text(experiment.variant)}"
@@ -174,14 +174,14 @@ def _subtitle(findings: Findings) -> str:
 
 
 def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
-    """Variants of what deviate ran; scores from elsewhere have none."""
+    """Variants of recorded runs; imported scores have none."""
     return (
         name_text(experiment.variant) for experiment in experiments if experiment.command and not experiment.imported
     )
 
 
 def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]) -> Summary:
-    """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
+    """The primary metric with its range, else the first metrics in an `order` shared by all experiments."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
         name_text(item.experiment.variant),
@@ -210,7 +210,7 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
 
 
 def _orders(findings: Findings) -> list[list[str]]:
-    """Names of metrics per experiment, matched ones in the same place."""
+    """Names of metrics per experiment; matched metrics have the same position."""
     rows = matched_rows(findings)
     return [
         [description.metric.name for row in rows if (description := row[index]) is not None]
@@ -224,7 +224,7 @@ def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:
 
 
 def _primary_name(findings: Findings, index: int) -> str | None:
-    """The primary metric as this experiment calls it: the user may have matched another name to it."""
+    """Name of the primary metric in this experiment, which differs if the user matched another metric."""
     if index and findings.pairs and (headline := findings.pairs[index - 1].headline) is not None:
         return headline.candidate_metric.name
     return findings.primary
@@ -244,7 +244,7 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
 
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
-    """How scores came about: the aggregate, and the variants; neither is known of scores that were given as such."""
+    """How scores were computed: aggregate and variants; unknown for scores that were given directly."""
     variants = dict.fromkeys(_variants(experiments))
     parts = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
     parts += [f"variant {', '.join(variants)}"] if variants else []
@@ -290,7 +290,7 @@ def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:
-    """Statistics and records name things whole; a sentence with a name of four thousand letters is read by nobody."""
+    """Findings with long names shortened in sentences, as statistics and records use full names of any length."""
     experiments = [item.experiment for item in findings.experiments]
     names = {
         name

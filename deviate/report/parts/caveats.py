@@ -1,4 +1,4 @@
-"""What a report does not show, and the rules behind its numbers, in sentences."""
+"""Limits of a report, and the rules behind its numbers, in sentences."""
 
 from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
@@ -45,7 +45,7 @@ def scope(findings: Findings) -> str:
 
 
 def limits(findings: Findings) -> tuple[str, ...]:
-    """What this does not show: sentences, the most general first."""
+    """Sentences on what the report does not show, most general first."""
     descriptions = _descriptions(findings)
     n_fewest = min((description.n for description in descriptions), default=0)
     variants = dict.fromkeys(
@@ -93,7 +93,7 @@ def limits(findings: Findings) -> tuple[str, ...]:
 
 
 def _of_stability(findings: Findings) -> list[str]:
-    """Of what predictions and weights tell."""
+    """Limits of what predictions and weights show."""
     sets = findings.stability.sets
     sentences = []
     if any(set_stability.disagreement for set_stability in sets):
@@ -110,7 +110,7 @@ def _descriptions(findings: Findings) -> list[Description]:
 
 
 def _test_set(findings: Findings) -> str:
-    """How large that error is, where the number of examples of the primary metric is known."""
+    """The sampling error of the test set, if the number of examples of the primary metric is known."""
     for description in (description for description in _descriptions(findings) if description.metric.is_primary):
         error, n_examples = description.sampling_se, description.n_examples
         if not isinstance(error, Unavailable) and n_examples is not None:
@@ -120,7 +120,7 @@ def _test_set(findings: Findings) -> str:
 
 
 def footnotes(findings: Findings) -> tuple[str, ...]:
-    """How to read the tables; stands once on the page."""
+    """Footnotes on how to read the tables; shown once per page."""
     level = confidence_text(findings.confidence)
     alpha = f"{1 - findings.confidence:.6g}".removeprefix("0")
     sentences = [

@@ -1,4 +1,4 @@
-"""Code as it was frozen, as text: the commit, what was not committed, what was put into the user's files."""
+"""The frozen code as text: its commit, uncommitted changes, and inserted taps."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ INJECTED = "What was put into the files of the project, line by line; each line 
 
 
 def changes_section(experiment: Experiment, earlier: Sequence[Experiment], labels: Sequence[str]) -> Section:
-    """The code of an experiment.
+    """Section on the code of an experiment.
 
     Args:
         earlier: experiments that the page has shown before, by their `labels`; what is the same is not shown again.

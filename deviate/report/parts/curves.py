@@ -1,4 +1,4 @@
-"""Compared curves as text and figures: where they part, and the areas under them."""
+"""Compared curves as text and figures: where they differ, and the areas under them."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ MOST_FIGURES = 6
 
 
 def curve_table(findings: Findings, labels: Sequence[str]) -> Table | None:
-    """A row per metric and candidate that has curves; None where no metric has."""
+    """A row per metric and candidate with curves; None if no metric has any."""
     rows = tuple(
         Row(f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
         for comparison, label, _, curve in _curves(findings, labels)
@@ -28,7 +28,7 @@ def curve_table(findings: Findings, labels: Sequence[str]) -> Table | None:
 
 
 def no_curves(findings: Findings) -> str:
-    """Why no curves are compared; empty where some are."""
+    """Why no curves are compared; empty if some are."""
     compared = [comparison.curve for pair in findings.pairs for comparison in pair.comparisons]
     if not compared:
         return "Curves are not compared: that takes a baseline and a candidate that report the same metric."
@@ -41,7 +41,7 @@ def no_curves(findings: Findings) -> str:
 
 
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
-    """The difference with its band, of the first metrics that have one with ends."""
+    """Differences with bands for the first metrics whose band is finite."""
     return tuple(
         _plot(comparison, label, index, curve, f"d{place}")
         for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
@@ -49,7 +49,7 @@ def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[Differe
 
 
 def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
-    """How many bands are not drawn; empty where all are."""
+    """The number of bands that are not drawn; empty if all are drawn."""
     n_more = len(_with_ends(findings, labels)) - MOST_FIGURES
     return f"{counted(n_more, 'more band')} not drawn; --json has them all." if n_more > 0 else ""
 
@@ -91,7 +91,7 @@ def _first(curve: CurveComparison) -> Entry:
 
 
 def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry, Entry]:
-    """Difference of the areas over the range of steps, with its interval and test."""
+    """Difference of the areas under the curves, with its interval and test."""
     interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
     places = places_of_interval(interval)
     unit = difference_unit(unit_of(comparison.metric))

@@ -21,7 +21,9 @@ LONGEST_UNIT = 40
 
 
 def places_of(description: Description) -> int | None:
-    """Decimals for everything on the scale of the metric: from the SE of the mean, the smallest of what is compared."""
+    """Decimals for values on the scale of the metric, from the standard error of the mean, the smallest of all
+    sides.
+    """
     if description.rounding_se is not None:
         return decimals(description.rounding_se)
     if isinstance(description.sd, Unavailable) or description.n == 0:
@@ -44,7 +46,7 @@ def n_pieces(description: Description, of: str = " of ") -> Pieces:
 
 
 def cell_of(estimate: Estimate, written: Callable[[float], Pieces]) -> Entry:
-    """An estimate as it is written, or why there is none."""
+    """An estimate as text, or the reason why there is none."""
     if isinstance(estimate, Unavailable):
         return Absent(clean(estimate.reason))
     return cell(*written(estimate), value=estimate)
@@ -55,7 +57,7 @@ def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
 
 
 def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry:
-    """A difference, with its sign."""
+    """A difference with its sign."""
     return cell_of(estimate, lambda value: with_unit((Number(value, places, "signed"),), unit))
 
 
@@ -66,28 +68,28 @@ def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry
 
 
 def note_interval(text: str, interval: Interval) -> str:
-    """An interval's text with what it may not be taken for."""
+    """The text of an interval with its caveat."""
     return f"{text}, {interval.note}" if interval.note else text
 
 
 def noted_ends(interval: Interval, places: int | None) -> Pieces:
-    """Both ends, with what the interval may not be taken for."""
+    """Both ends of an interval, with its caveat."""
     note = (f", {interval.note}",) if interval.note else ()
     return (*ends(interval.low, interval.high, places), *note)
 
 
 def bracket(interval: Interval | Unavailable | None, places: int | None) -> Pieces:
-    """` [0.12 … 0.54]`, to follow an estimate; nothing without an interval."""
+    """` [0.12 … 0.54]`, to follow an estimate; empty without an interval."""
     return (" [", *noted_ends(interval, places), "]") if isinstance(interval, Interval) else ()
 
 
 def places_of_interval(interval: Interval | Unavailable) -> int | None:
-    """Decimals from a standard error, for which a quarter of the interval stands."""
+    """Decimals from the standard error, estimated as a quarter of the interval's width."""
     return None if isinstance(interval, Unavailable) else decimals((interval.high - interval.low) / 4)
 
 
 def mean_cell(description: Description, unit: str = "") -> Entry:
-    """Mean ± SD; the mean alone where there is no SD."""
+    """Mean ± SD; only the mean if there is no SD."""
     places = places_of(description)
     if isinstance(description.mean, Unavailable):
         return estimate_cell(description.mean, places)
@@ -107,7 +109,7 @@ def range_cell(description: Description) -> Entry:
 
 
 def summary_line(description: Description) -> SummaryLine:
-    """The line of one metric on the terminal and in the head of the page."""
+    """The summary line of one metric, for a terminal and the head of the page."""
     name = name_text(description.metric.name)
     has_spread = places_of(description) is not None and not isinstance(description.mean, Unavailable)
     intervals: list[str] = []
@@ -127,7 +129,7 @@ def summary_line(description: Description) -> SummaryLine:
 
 
 def range_line(description: Description) -> SummaryLine | None:
-    """The range below the line of the primary metric; None where there is no spread."""
+    """The range, shown below the primary metric; None if there is no spread."""
     spread, unit = range_cell(description), unit_of(description.metric)
     if isinstance(spread, Absent) or places_of(description) is None:
         return None
@@ -135,7 +137,7 @@ def range_line(description: Description) -> SummaryLine | None:
 
 
 def description_columns(description: Description) -> tuple[str, ...]:
-    """Column heads with the interval's level and method, taken from the description itself."""
+    """Column headings with level and method of the intervals, from the description."""
     return (
         "Experiment",
         "n",
@@ -164,14 +166,14 @@ def description_row(description: Description, experiment: str) -> Row:
 
 
 def missing_text(description: Description) -> str:
-    """Which replicates gave no score, and why; equal reasons joined."""
+    """Replicates without a score, with reasons; equal reasons are merged."""
     by_reason = group_pairs((clean(reason), replicate) for replicate, reason in description.missing)
     parts = [f"{replicates(indices)}: {reason}" for reason, indices in by_reason.items()]
     return f"no score from {'; '.join(parts)}" if parts else ""
 
 
 def tails_text(description: Description) -> str:
-    """What heavy tails do to the figures, and which runs stand far out; empty where tails are not heavy."""
+    """The effect of heavy tails on the results, and outlying runs; empty if tails are not heavy."""
     if not (description.tails and description.outliers):
         return description.tails
     return f"{description.tails}; far out: {replicates(description.outliers)}"

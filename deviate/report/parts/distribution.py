@@ -1,4 +1,4 @@
-"""Shape of scores and cross-checks as text: what stands behind mean, SD and their intervals."""
+"""Shape of scores and cross-checks as text: supplements to mean, SD and their intervals."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,9 +17,9 @@ Quantity = tuple[str, str, str, Callable[[Description, Any], Pieces]]
 
 
 def shape_rows(descriptions: Sequence[Description]) -> tuple[Row, ...]:
-    """Rows of one metric with a cell per experiment; what nobody asked for, or does not apply, has no row.
+    """Rows of one metric with a cell per experiment; rows that were not requested or do not apply are left out.
 
-    Below two runs there is none: the reason stands in the table above.
+    With fewer than two runs there is no row; the table above states the reason.
     """
     if all(description.n < 2 for description in descriptions):
         return ()
@@ -28,7 +28,7 @@ def shape_rows(descriptions: Sequence[Description]) -> tuple[Row, ...]:
 
 
 def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
-    """Before the method of an interval stand its level and how it was computed."""
+    """A row; the confidence level and the method of the interval are stated first."""
     label, method, field, written = quantity
     figures = [getattr(description, field) for description in descriptions]
     if all(figure in (NOT_ASKED, NOT_APPLICABLE) for figure in figures):
@@ -43,7 +43,7 @@ def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
 
 
 def _scale(description: Description, value: float) -> Pieces:
-    """A spread, which of percentages is in points."""
+    """A measure of spread, which is in points if the metric is a percentage."""
     return with_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
 
 
@@ -76,7 +76,7 @@ def _ends(description: Description, interval: Interval) -> Pieces:
 
 
 def _test_set(descriptions: Sequence[Description]) -> Quantity:
-    """Of how many examples, and that more runs are no help."""
+    """Number of examples in the test set, and that more runs do not reduce this error."""
     n_examples = dict.fromkeys(
         description.n_examples for description in descriptions if description.n_examples is not None
     )

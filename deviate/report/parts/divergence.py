@@ -1,4 +1,4 @@
-"""First divergence as text: whether the runs of a variant are bitwise equal, and where they differ first."""
+"""First divergence as text: whether the runs of a variant are bitwise equal, and their first difference."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "v
 
 
 def divergence_section(findings: Findings) -> Section:
-    """The proofs of repeatability of one experiment, with where each variant parts."""
+    """Repeatability of one experiment, with the first divergence of each variant."""
     experiments = [item.experiment for item in findings.experiments]
     proofs = findings.noise.repeatability if findings.noise else ()
     if all(experiment.imported for experiment in experiments):
@@ -45,7 +45,7 @@ def divergence_section(findings: Findings) -> Section:
 
 
 def proof_row(proof: Repeatability) -> Row:
-    """Whether the runs of a variant are bitwise equal: in all, in metrics, in weights, and in what they tested."""
+    """Row on whether the runs of a variant are bitwise equal: overall, and in metrics, weights and evaluation data."""
     metrics = "none reported"
     if proof.parting is not None:
         parting = proof.parting
@@ -65,7 +65,7 @@ def proof_row(proof: Repeatability) -> Row:
 
 
 def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experiment], *, is_comparison: bool) -> str:
-    """Empty where runs of the control variant were compared."""
+    """The reason why there is no divergence; empty if runs of the control variant were compared."""
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
         return ""
     if experiments and all(experiment.imported for experiment in experiments):
@@ -109,7 +109,7 @@ def _where(parting: Parting) -> str:
 
 
 def _agreement(agreement: str, proof: Repeatability) -> str:
-    """Of weights or evaluation data; runs can be compared where there are two, and what no run gave is said so."""
+    """Agreement of weights or evaluation data; needs two runs that recorded them, which is stated otherwise."""
     return agreement if proof.n > 1 or agreement in ABSENT else EQUAL[None]
 
 
@@ -124,7 +124,8 @@ def _value(value: float | None) -> str:
 
 
 def _sentence(proof: Repeatability) -> str:
-    """`control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate 2.`."""
+    """The first difference of a variant: `control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25
+    in replicate 2.`."""
     parting = proof.parting
     if parting is None:
         return ""
@@ -136,7 +137,7 @@ def _sentence(proof: Repeatability) -> str:
 
 
 def _note(proof: Repeatability, experiment: Experiment) -> str:
-    """What a difference means here, and what is known to cause it."""
+    """What a difference means for this variant, and its known causes."""
     if proof.is_equal is not False:
         return ""
     if proof.variant != CONTROL:

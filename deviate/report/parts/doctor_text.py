@@ -1,4 +1,4 @@
-"""The diagnosis for a reader: interpreter and machine, frameworks, what can be controlled, why not, and the hazards."""
+"""The diagnosis as text: interpreter and machine, frameworks, controls, reasons, and hazards."""
 
 import re
 import textwrap
@@ -76,7 +76,7 @@ def _frameworks(frameworks: Sequence[Framework], width: int) -> str:
 
 
 def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool) -> str:
-    """Two tables, one of streams and one of the other factors."""
+    """Two tables: streams, and other factors."""
     shown_frameworks = [framework for framework in frameworks if framework.controls and not framework.rests_on]
     if not shown_frameworks:
         return ""
@@ -96,7 +96,7 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
 
 
 def _paint(table: str) -> str:
-    """The answers in colour: they are words of their own, which no name of a framework or factor is."""
+    """Colour the answers, which are words that no framework or factor is named after."""
     return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
 
 
@@ -119,7 +119,7 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
 
 
 def _alike(controls: Iterable[Control]) -> list[list[Control]]:
-    """Those that are not under control, the ones with the same reason together."""
+    """Factors without control, grouped by reason."""
     groups = group_pairs(
         ((control.answer, control.why, control.advice), control)
         for control in controls
@@ -150,11 +150,11 @@ def _hazard(item: Concern, width: int) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns as wide as they need, the last one wrapped into what is left; where too little is, paragraphs."""
+    """A table whose last column is wrapped to the remaining width; paragraphs if that is too narrow."""
     cells = [[_clean(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     missing = len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) - width
-    gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
+    gap = " " if 0 < missing < len(widths) else GAP  # use narrower gaps if the table fits with them
     room = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
     if room < min(widths[-1], NARROWEST_LAST):
         return "".join(_paragraph(cells[0], row, width) for row in cells[1:])
@@ -189,5 +189,5 @@ def _fill(text: str, width: int, first_indent: str, subsequent_indent: str) -> s
 
 
 def _clean(text: str) -> str:
-    """Text without control codes, which names of devices and messages of errors may hold."""
+    """Text without control codes, which device names and error messages may contain."""
     return "".join(character if character.isprintable() else " " for character in text)

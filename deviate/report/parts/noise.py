@@ -1,4 +1,4 @@
-"""Where the spread comes from as text: a table per metric, the proof of repeatability, sentences to paste."""
+"""Sources of spread as text: a table per metric, evidence of repeatability, sentences for pasting."""
 
 from deviate.model import Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
 from deviate.report import numbers
@@ -24,12 +24,12 @@ MOST_TABLES = 3
 
 
 def is_study(findings: Findings) -> bool:
-    """Whether variants of one experiment are described together."""
+    """Whether the findings describe several variants of one experiment."""
     return not findings.pairs and len(findings.experiments) > 1
 
 
 def noise_section(findings: Findings) -> Section:
-    """Tables of spread per variant, whether the runs of a variant are equal; or why nothing is said of either."""
+    """Tables of spread per variant, and repeatability; or the reason why there are none."""
     noise, why = findings.noise, no_noise(findings)
     blocks: list[Block] = [Absent(why)] if why else []
     if noise is not None:
@@ -49,7 +49,7 @@ def statements(noise: NoiseFindings) -> tuple[str, ...]:
 
 
 def noise_sentences(findings: Findings) -> tuple[str, ...]:
-    """To paste: of the primary metric, or of all where none is."""
+    """Sentences for pasting on the primary metric, or on all metrics if there is none."""
     noise = findings.noise
     if noise is None:
         return ()
@@ -58,7 +58,9 @@ def noise_sentences(findings: Findings) -> tuple[str, ...]:
 
 
 def noise_brief(findings: Findings) -> Section | None:
-    """For a terminal: what runs prove, and the primary metric over the variants, or a few where none is."""
+    """Lines for a terminal: what the runs prove, and the primary metric by variant, or a few metrics if there is
+    none.
+    """
     noise = findings.noise
     if noise is None or not (noise.tables or noise.statements):
         return None
@@ -73,7 +75,7 @@ def noise_brief(findings: Findings) -> Section | None:
 
 
 def no_noise(findings: Findings) -> str:
-    """Why a report says nothing about sources of spread; empty when it does."""
+    """Why the report has no part on sources of spread; empty if it has."""
     if findings.noise is not None:
         return ""
     if not findings.pairs:
@@ -139,7 +141,7 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
 
 
 def _brief_row(row: NoiseRow) -> Row:
-    """n, SD, ratio and share with their intervals, as far as they are there; the note says why they are not."""
+    """n, SD, ratio and share with their intervals, as far as available; the note has reasons for missing ones."""
     sd, interval, ratios, shares = sd_cell(row), sd_interval_cell(row), ratio_cell(row), share_cell(row)
     spread: Entry = cell()
     if isinstance(sd, Cell):
@@ -190,7 +192,7 @@ def _overhead(overhead: Overhead) -> str:
 
 
 def _paste(table: NoiseTable, findings: Findings) -> str:
-    """One sentence with every figure of the table."""
+    """One sentence with all values of the table."""
     unit = unit_of(table.metric)
     parts = []
     for row in table.rows:

@@ -42,7 +42,7 @@ Attained = tuple[str, int, Description, Attainment]
 
 
 def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """How runs ended; a sentence where there is nothing but scores to tell: all completed, no target, no curve."""
+    """How runs ended. Scores without runs get one sentence: all completed, no target, no curve."""
     completions = [(label, item.completion) for item, label in zip(findings.experiments, labels, strict=True)]
     recorded = [(label, completion) for label, completion in completions if isinstance(completion, Completion)]
     attained = _list_attainments(findings, labels)
@@ -143,7 +143,7 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None
 
 
 def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attained]:
-    """Metric by metric as the first experiment has them."""
+    """Time to the target, by metric in the order of the first experiment."""
     rows = [
         (label, index, description, description.attainment)
         for index, (item, label) in enumerate(zip(findings.experiments, labels, strict=True))
@@ -221,7 +221,7 @@ def _survival_line(label: str, index: int, _description: Description, attainment
 
 
 def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
-    """What a terminal has room for: rates where runs failed, and of the metric that decides target and curve."""
+    """Lines for a terminal: completion rates if runs failed, and target and curve of the deciding metric."""
     for pair, label in _pairs(findings, labels):
         against = f"{label} v {labels[0]}"
         yield from _failure_line(pair, against)
@@ -277,7 +277,7 @@ def _between(interval: Interval | Unavailable, written: Callable[[float], Pieces
 
 
 def _name_test(test: Test | Unavailable, letter: str) -> Entry:
-    """A test, with its name where it is another than the head of the column says."""
+    """A test, with its name if it differs from the one in the column heading."""
     if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
         return test_cell(test, letter)
     return cell(f"{test.name}: ", *test_pieces(test, letter), value=test.p_value)

@@ -1,4 +1,4 @@
-"""An experiment before it runs, on a terminal: how many runs a question takes, and what numbers of runs can answer."""
+"""An experiment plan on a terminal: how many runs a question needs, and what given numbers of runs can show."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ LOOKS = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
 
 
 def plan_lines(design: Design) -> tuple[str, ...]:
-    """What the question takes: a label and a sentence per line."""
+    """What the question needs: a label and a sentence per line."""
     question = design.question
     lines = [f"Plan     {_test(question)}"]
     lines += [f"Spread   {text}" for text in _describe_spread(design)]
@@ -33,7 +33,7 @@ def plan_lines(design: Design) -> tuple[str, ...]:
 
 
 def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
-    """What numbers of runs can do; the first row holds the heads."""
+    """What given numbers of runs can show; the first row is the header."""
     has_effect, has_margin = design.question.effect is not None, design.question.margin is not None
     side = "pairs" if design.question.correlation is not None else "runs of each"
     head = (
@@ -59,7 +59,7 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
 
 
 def plan_notes(design: Design) -> tuple[str, ...]:
-    """What the numbers rest on."""
+    """The assumptions behind the numbers."""
     text = "; ".join(
         f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
     )
@@ -146,7 +146,7 @@ def _label_lines(label: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _amount(effect: float, design: Design) -> str:
-    """An effect in units of the metric where the spread is known, else in standard deviations."""
+    """An effect in units of the metric if the spread is known, else in standard deviations."""
     pilot = design.pilot
     if pilot is None:
         return f"{number(effect, decimals(effect / 10))} SD"

@@ -1,4 +1,4 @@
-"""Planning as text: what the runs on record could see, what a margin takes, what more runs would buy."""
+"""Planning as text: detectable differences with current runs, runs needed for a margin, benefits of more runs."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ NO_PRIMARY = "There is no primary metric to plan for: name one with --metric."
 
 
 def planning_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """One part per candidate, or one for what is not compared."""
+    """One part per candidate, or one for a single experiment."""
     plans = findings.planning
     candidates = [label for pair, label in zip(findings.pairs, labels[1:], strict=False) if pair.headline is not None]
     blocks: list[Block] = [] if plans else [Absent(_no_planning(findings))]
@@ -69,7 +69,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
 
 
 def _places(plan: Planning, index: int, findings: Findings) -> int | None:
-    """Decimals as the verdict, or the description, has them: a number that stands twice reads the same."""
+    """Decimals of the verdict or the description, so that repeated numbers look the same."""
     headlines: list[Comparison] = [pair.headline for pair in findings.pairs if pair.headline is not None]
     if index < len(headlines):
         return places_of_difference(headlines[index])
@@ -92,7 +92,7 @@ def _size(value: float, plan: Planning, places: int | None) -> str:
 
 
 def _finer(value: float, places: int | None) -> int | None:
-    """At least the decimals of the verdict, and two significant digits of what is smaller."""
+    """At least the decimals of the verdict, and two significant digits for smaller numbers."""
     own_places = decimals(value)
     return places if own_places is None or (places is not None and places >= own_places) else own_places
 
@@ -104,14 +104,14 @@ def _of_each(n: int | Unavailable, plan: Planning) -> str:
 
 
 def _now_text(plan: Planning) -> str:
-    """`10 + 9 runs`, `8 pairs`, or for one experiment `10 runs of each`."""
+    """The number of runs: `10 + 9 runs`, `8 pairs`, or `10 runs of each` for one experiment."""
     if plan.is_paired:
         return counted(plan.n_now[0], "pair")
     return " + ".join(map(str, plan.n_now)) + " runs" if plan.candidate else f"{plan.n_now[0]} runs of each"
 
 
 def _recorded_text(plan: Planning) -> str:
-    """Of one experiment alone there is one side on record, whatever it is planned for."""
+    """The number of recorded runs; a single experiment has runs on one side only."""
     return _now_text(plan) if plan.candidate or plan.is_paired else counted(plan.n_now[0], "run")
 
 
@@ -162,7 +162,7 @@ def _margin_sentences(plan: Planning) -> tuple[str, ...]:
 
 
 def _doubling(plan: Planning, places: int | None) -> tuple[str, ...]:
-    """What twice as many would see, from the row that there is of it."""
+    """The detectable difference with twice as many runs, from the row for that number."""
     n = 2 * max(plan.n_now)
     twice = next((row for row in plan.rows if row.n == n), None)
     if twice is None or isinstance(plan.now, Unavailable):
@@ -203,7 +203,7 @@ def _note(n: int, plan: Planning) -> str:
 
 
 def _series(plan: Planning, index: int, findings: Findings) -> int:
-    """Place in the report of the experiment that gives the colour: the candidate, or the one that is planned by."""
+    """Index of the experiment whose colour is used: the candidate, or the single experiment."""
     if plan.candidate:
         judged = [place for place, pair in enumerate(findings.pairs, start=1) if pair.headline is not None]
         return (judged[index:] or [1])[0]
@@ -253,7 +253,7 @@ def _caption(plan: Planning) -> str:
 
 
 def _reach(plan: Planning) -> int:
-    """The last number of runs that the figure shows: one in the thousands is told in the table."""
+    """The largest number of runs in the figure; numbers in the thousands are only in the table."""
     wanted = [plan.runs_for_margin, plan.runs_for_equivalence]
     base = max(50, 2 * max(plan.n_now))
     return max([base, *(n_runs for n_runs in wanted if isinstance(n_runs, int) and n_runs <= 10 * base)])

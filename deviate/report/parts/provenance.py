@@ -1,4 +1,4 @@
-"""Runs as text: how each ended, what it was started with, and where an experiment comes from."""
+"""Runs as text: how each ended, how it was started, and where an experiment comes from."""
 
 import shlex
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def outcome_counts(experiment: Experiment) -> str:
 
 
 def circumstances(experiment: Experiment) -> tuple[str, ...]:
-    """What bears on every figure: runs that no plan foresaw, and limited threads."""
+    """Circumstances that affect all results: unplanned runs, and limited threads."""
     n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks
     parts = [
         counted(n_looks, "unplanned look") if n_looks else "",
@@ -43,7 +43,7 @@ def circumstances(experiment: Experiment) -> tuple[str, ...]:
 
 
 def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
-    """What the records warn of; equal warnings of several runs and experiments are one sentence."""
+    """Warnings of the records; equal warnings of several runs and experiments are merged."""
     places: list[tuple[str, str]] = []
     for experiment, label in zip(experiments, labels, strict=True):
         places += [(clean(text), label) for text in experiment.warnings]
@@ -68,13 +68,13 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
 
 
 def _run_name(run: Run) -> str:
-    """`replicate 3`, and what an imported run was called where it was found."""
+    """`replicate 3`, with the original label of an imported run."""
     name = clean(run.environment.get(IMPORTED_AS, ""))
     return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
 def provenance_part(experiment: Experiment, label: str, index: int, code: Section) -> Section:
-    """Where the runs of an experiment come from; `code` is what its snapshot holds of it."""
+    """Origin of an experiment's runs; `code` describes the code in its snapshot."""
     facts = (
         *(_fact("Imported", clean(note)) for note in experiment.imported),
         *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
@@ -117,7 +117,7 @@ def _fact(label: str, text: str) -> Fact:
 
 
 def _describe_decision(experiment: Experiment) -> tuple[str, ...]:
-    """By what the number of runs was decided, where it was not simply given."""
+    """How the number of runs was decided, unless it was given as a number."""
     looks = ", ".join(map(str, experiment.looks))
     sentences = [
         f"decided by precision: {clean(experiment.precision)}" if experiment.precision else "",
@@ -157,7 +157,7 @@ def _runs(experiment: Experiment, label: str) -> Table:
 
 
 def _environment(experiment: Experiment, label: str) -> Table | Absent:
-    """What each run found; a value that is not the same in all runs is told per replicate."""
+    """Environment of the runs; values that differ between runs are listed by replicate."""
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
     rows: list[Row] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""The table of one metric: every quantity of its comparisons, in groups, a cell per candidate."""
+"""The table of one metric: all quantities of its comparisons in groups, with a cell per candidate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ CellOf = Callable[[Comparison], Entry]
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """A row of the table; the method is words, or depends on the comparison."""
+    """A row of the table; `method` is a text, or a function of the comparison."""
 
     group: str
     label: str
@@ -43,7 +43,7 @@ class _Quantity:
 
 
 def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[Row, ...]:
-    """A row per quantity, a cell per candidate; `absent` says why a candidate has none.
+    """A row per quantity, a cell per candidate; `absent` is the reason for a missing comparison.
 
     A quantity that was asked for in no comparison has no row.
     """
@@ -67,7 +67,7 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
 
 
 def _all_quantities() -> list[_Quantity]:
-    """Those of the table below, and at the end of their groups the statistics that say how they are shown."""
+    """All quantities of the table, with registered statistics at the end of their groups."""
     quantities = [*_QUANTITIES, *map(_label_quantity, labelled_statistics())]
     groups = list(dict.fromkeys(quantity.group for quantity in quantities))
     return sorted(quantities, key=lambda quantity: groups.index(quantity.group))
@@ -107,7 +107,7 @@ def _of_pairs(cell_of_pairs: Callable[[Paired], Entry]) -> CellOf:
 
 
 def _ratio(name: str) -> CellOf:
-    """With its interval, where it has one."""
+    """A ratio with its interval, if it has one."""
     return lambda comparison: ratio_cell(getattr(comparison, name), getattr(comparison, f"{name}_interval", None))
 
 
@@ -116,12 +116,12 @@ def _interval(name: str) -> CellOf:
 
 
 def _method(name: str, before: str = "") -> Method:
-    """Level and method of an interval, behind words of its own."""
+    """Level and method of an interval, after the given words."""
     return lambda comparison: "; ".join(filter(None, (before, level_and_method(getattr(comparison, name)))))
 
 
 def _permutation(comparison: Comparison) -> Entry:
-    """Its statistic is the difference, which stands above."""
+    """The permutation test; its statistic is the difference, which has its own row."""
     test = comparison.permutation
     if isinstance(test, Unavailable):
         return Absent(test.reason)

@@ -1,4 +1,4 @@
-"""A sweep as a document: the primary metric, its spread and captured measures against an argument."""
+"""A sweep as a document: primary metric, its spread, and captured measures by value of the argument."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """One quantity of a row: a column of the table, and a figure of its own."""
+    """A quantity: a column of the table with its own figure."""
 
     key: str
     head: str
@@ -92,7 +92,7 @@ def _section(sweep: SweepFindings) -> Section:
 
 
 def _why_no_intervals(row: SweepRow) -> str:
-    """Of the SD and of captured measures, each reason once."""
+    """Reasons why the SD and captured measures have no intervals, without duplicates."""
     intervals = [("the SD", row.sd_interval)]
     intervals += [
         (_label(measure.set_name, measure.measure.name), measure.measure.interval) for measure in row.measures
@@ -135,7 +135,7 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
 
 
 def _measure(set_name: str, name: str, level: str) -> _Quantity:
-    """Churn of an evaluation set in percent, or the distance of weights."""
+    """A captured measure: churn of an evaluation set in percent, or distance of weights."""
     factor = 1.0 if not set_name else 100.0
     label = _label(set_name, name)
     unit = "" if not set_name else "%"
@@ -159,7 +159,7 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
 
 
 def _plot(sweep: SweepFindings, quantity: _Quantity) -> SweepPlot | None:
-    """None where no value has the quantity."""
+    """The plot of a quantity; None if no value has the quantity."""
     variants = list(dict.fromkeys(row.variant for row in sweep.rows))
     lines = tuple(
         SweepLine(
@@ -234,7 +234,7 @@ def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: fl
 
 
 def _places(value: float, factor: float) -> int | None:
-    """Decimals of two digits: few runs tell a spread no better."""
+    """Decimals for two significant digits, as few runs do not determine a spread any better."""
     return decimals(factor * abs(value))
 
 
@@ -278,7 +278,7 @@ def _warnings(sweep: SweepFindings) -> Iterator[str]:
 
 
 def _csv(sweep: SweepFindings) -> Iterator[tuple[str | float, ...]]:
-    """A row per value, variant and quantity: score of a run, SD, or a captured measure; shares, not percent."""
+    """CSV with a row per value, variant and quantity: run scores, SD, or captured measures as shares."""
     yield "argument", "value", "experiment", "variant", "quantity", "set", "run", "estimate", "low", "high"
     for row in sweep.rows:
         head = (sweep.argument, row.value, row.experiment, row.variant)

@@ -1,4 +1,4 @@
-"""The table of results: one row model for LaTeX, Markdown and whatever else has one table for all figures."""
+"""The results table: one row model for LaTeX, Markdown and other forms with one table of all results."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,7 +25,7 @@ from deviate.report.parts.winner import best_of
 def result_table(
     findings: Findings, labels: Sequence[str], *, as_declared: bool = False, layout: Layout | None = None
 ) -> Table:
-    """The table of a report: quantity, n, what ± is, test, correction and type of interval stand in its caption.
+    """The results table; its caption has quantity, n, meaning of ±, test, correction and type of interval.
 
     Args:
         as_declared: metrics in the order of their declaration, not the primary one first and then by spread.

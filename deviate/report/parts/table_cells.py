@@ -1,4 +1,4 @@
-"""Cells of the table of results: each figure as one or two lines, with the footnotes that belong to it."""
+"""Cells of the results table: each value in one or two lines, with its footnotes."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ EMPTY = cell()
 
 
 class Footnotes:
-    """Footnotes in the order of their first use; equal ones share a number."""
+    """Footnotes in order of first use; equal footnotes share a number."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -26,7 +26,7 @@ class Footnotes:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The cells of one description."""
+    """Cells of one description."""
 
     n: Entry
     mean: Entry
@@ -38,7 +38,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The cells of one comparison; `within` is the margin of an equivalence."""
+    """Cells of one comparison; `within` is the margin of an equivalence."""
 
     difference: Entry
     interval: Entry
@@ -56,7 +56,7 @@ class Compared:
 
 
 def join_cells(first: Entry, second: Entry) -> Entry:
-    """Two cells as one, with the footnotes of both."""
+    """Two cells joined into one, with the footnotes of both."""
     marks = tuple(sorted({*first.marks, *second.marks}))
     if isinstance(second, Absent) or not second.pieces:
         return replace(first, marks=marks)
@@ -88,7 +88,7 @@ def n_cell(description: Description, notes: Footnotes) -> Cell:
 
 
 def mean_of(description: Description, notes: Footnotes, *, is_best: bool) -> Entry:
-    """Mean ± SD, where n has a column of its own."""
+    """Mean ± SD, for tables with a column of n."""
     mean = mean_cell(description)
     if isinstance(mean, Absent):
         return replace(mean, marks=notes.numbers(description.note or mean.reason))
@@ -108,7 +108,7 @@ def absent(reason: str, notes: Footnotes) -> Absent:
 
 
 def compare_cells(comparison: Comparison | None, notes: Footnotes) -> Compared:
-    """None where a candidate did not report the metric: said in the place of the verdict."""
+    """Cells of a comparison; a candidate that did not report the metric has the reason in place of a verdict."""
     if comparison is None:
         nothing = Absent("not compared")
         return Compared(nothing, EMPTY, nothing, cell("not compared"), EMPTY)
@@ -126,7 +126,7 @@ def compare_cells(comparison: Comparison | None, notes: Footnotes) -> Compared:
 
 
 def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]:
-    """With its interval, and without a unit, which stands with the metric."""
+    """Difference with interval; the unit is stated with the metric."""
     difference, interval = comparison.difference, comparison.difference_interval
     if isinstance(difference, Unavailable):
         return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note)), EMPTY

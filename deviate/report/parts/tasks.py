@@ -1,4 +1,4 @@
-"""Experiments over several tasks as text: aggregates with intervals, mean ranks, and the data of two figures."""
+"""Experiments over several tasks as text: aggregates with intervals, mean ranks, and two plots."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
 
 
 def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
-    """The part on tasks; None where none were named."""
+    """The part on tasks; None without tasks."""
     tasks = findings.tasks
     if tasks is None:
         return None
@@ -52,7 +52,7 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
 
 
 def task_sentence(tasks: TaskFindings, level: str) -> str:
-    """To paste."""
+    """A sentence for pasting."""
     sentence = _aggregates(tasks, level)
     return (
         f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else sentence
@@ -60,7 +60,7 @@ def task_sentence(tasks: TaskFindings, level: str) -> str:
 
 
 def task_lines(tasks: TaskFindings, level: str) -> tuple[str, ...]:
-    """The same for a terminal, a line each."""
+    """Lines for a terminal."""
     return (_aggregates(tasks, level), *((_rank_line(tasks, _ranked(tasks)),) if tasks.aggregated else ()))
 
 
@@ -126,7 +126,7 @@ def _reason(estimate: Estimate) -> str:
 
 
 def _runs_text(tasks: TaskFindings) -> str:
-    """Runs of each experiment; one number where all tasks have as many."""
+    """Number of runs of each experiment; a single number if all tasks have the same."""
     texts = []
     names = [name_text(aggregate.name) for aggregate in tasks.aggregated] or [
         str(index + 1) for index in range(len(tasks.n))

@@ -1,4 +1,4 @@
-"""Which experiment is best in a metric: the one that is better than every other, not the one with the largest mean."""
+"""The best experiment in a metric: the one that is better than all others, not the one with the largest mean."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from deviate.model.minimum import VERDICT_RUNS
 
 
 def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int | None:
-    """Index of the experiment (0 is the baseline) that is better than every other in this metric; None for none.
+    """Index of the experiment (0: baseline) that is better than all others in this metric; None if there is none.
 
     Args:
         comparisons: one per candidate; None where one did not report the metric.
@@ -26,7 +26,7 @@ def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int
 
 
 def _is_better(findings: Findings, comparisons: Sequence[Comparison | None], one: int, other: int) -> bool:
-    """Whether a candidate is better than another one by the adjusted p of their contrast."""
+    """Whether a candidate is better than another one, by the adjusted p of their contrast."""
     first, second = comparisons[one], comparisons[other]
     if first is None or second is None or min(first.candidate.n, second.candidate.n) < VERDICT_RUNS:
         return False

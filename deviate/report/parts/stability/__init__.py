@@ -1,4 +1,4 @@
-"""How alike runs are beyond their scores, as sections: predictions, weights, classes and groups, time to converge."""
+"""Sections on how similar runs are beyond scores: predictions, weights, classes and groups, time to converge."""
 
 from typing import TYPE_CHECKING
 

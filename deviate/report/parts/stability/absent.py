@@ -1,4 +1,4 @@
-"""What a report does not say about stability, why, and what to type for it."""
+"""What a report lacks on stability, why, and which command adds it."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ HASHES = " The final weights have a hash of each run (Provenance): it tells equa
 
 
 def nothing(findings: Findings) -> str:
-    """Why there is nothing at all; empty where something was found."""
+    """Reasons why there are no results on stability; empty if there are."""
     stability = findings.stability
     return (
         "" if stability.sets or stability.weights or stability.convergence or stability.weak else _no_captures(findings)
@@ -47,7 +47,7 @@ def _no_captures(findings: Findings) -> str:
 
 
 def reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    """Why an experiment lacks what was asked for, each with its name where there are several."""
+    """Reasons why requested results of an experiment are missing, with its name if there are several experiments."""
     sentences = [
         f"{label}: {clean(reason)}" if len(labels) > 1 else clean(reason)
         for label, reasons_of_experiment in zip(labels, findings.stability.reasons, strict=False)
@@ -57,7 +57,7 @@ def reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def parts(findings: Findings) -> tuple[str, ...]:
-    """What of the parts is not there, with what to type."""
+    """Missing parts of the section, with the commands that add them."""
     stability = findings.stability
     has_steps = any(one.steps for one in stability.sets) or any(one.steps for one in stability.weights)
     captures = [

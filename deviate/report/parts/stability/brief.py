@@ -1,4 +1,4 @@
-"""Stability in a few lines, for a terminal and a comment: churn, the least steady class, the least steady group."""
+"""Stability in a few lines for a terminal or a comment: churn, least steady class, least steady sub-group."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ TEST = re.compile(r"(?:^|_)test(?:_|$)")
 
 
 def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    """Of the test set, else the first one, at most four sentences; of the weights, where there are no predictions.
+    """At most four sentences on the test set, else on the first set; on weights if there are no predictions.
 
-    What was asked for and is not there comes last.
+    Requests without a result are listed last.
     """
     sets_by_name, lacking = by_name(findings), _lacking(findings, labels)
     if not sets_by_name:
@@ -47,7 +47,7 @@ def _lacking(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _churn(sets: Sets, labels: Sequence[str]) -> str:
-    """One experiment as a sentence; several beside each other."""
+    """Churn: a sentence for one experiment, a list for several."""
     first = sets[0]
     if len(sets) == 1:
         return headline(first, labels[first.experiment])
@@ -76,7 +76,7 @@ def _level(captured: SetStability) -> str:
 
 
 def _least(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
-    """The class of the widest spread over all experiments, and a group of the first that has some."""
+    """The class with the widest spread over all experiments, and a sub-group of the first experiment with any."""
     spread = [
         (one.sd, captured) for captured in sets for one in captured.classes[:1] if not isinstance(one.sd, Unavailable)
     ]

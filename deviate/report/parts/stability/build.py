@@ -1,4 +1,4 @@
-"""Findings on stability become sections."""
+"""Builds the sections on stability from findings."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,9 @@ N_CLASS_PARTS = 24
 
 
 def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """Evaluation sets, weights, convergence, weak models; `labels` are the experiments as the report names them."""
+    """Section on evaluation sets, weights, convergence and weak runs; `labels` are the names of experiments in the
+    report.
+    """
     nothing = absent.nothing(findings)
     if nothing:
         reasons = [Absent(" ".join([nothing, *absent.reasons(findings, labels)]))]
@@ -32,7 +34,7 @@ def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
 
 
 def class_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """Classes and sub-groups of evaluation sets."""
+    """Section on classes and sub-groups of evaluation sets."""
     is_there = not absent.nothing(findings)
     sets = findings.stability.sets if is_there else ()
     notes = (*classes.footnotes(findings), *groups.footnotes(findings)) if is_there else ()

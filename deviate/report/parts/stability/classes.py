@@ -1,4 +1,4 @@
-"""Classes of an evaluation set as text: how much the accuracy of each varies over runs, and its size."""
+"""Classes of an evaluation set as text: the spread of the accuracy of each over runs, and its size."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ ALIKE = (
 
 
 def places_of(spread: ClassStability) -> int:
-    """Decimals in percent, from the SE of the mean over runs."""
+    """Decimals in percent, from the standard error of the mean over runs."""
     if isinstance(spread.sd, Unavailable) or not spread.accuracies:
         return 1
     return max(0, decimals(100 * spread.sd / math.sqrt(len(spread.accuracies))) or 0)
 
 
 def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
-    """Sentences, figure and table of one set; beyond the first few sets there is no figure."""
+    """Sentences, figure and table of one set; only the first sets have a figure."""
     heading = f"Classes of {name_text(captured.name)}, {labels[captured.experiment]}"
     plot = _plot(captured, place, heading) if place < N_FIGURES else None
     figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
@@ -55,13 +55,13 @@ def sentences(captured: SetStability) -> Iterator[str]:
 
 
 def _is_chance(captured: SetStability) -> bool:
-    """Whether the widest class is no wider than the widest of equally steady ones is on average."""
+    """Whether the widest spread is what chance alone gives on average for classes of equal steadiness."""
     sd, expected = captured.classes[0].sd, captured.expected_largest_sd
     return not isinstance(sd, Unavailable) and not isinstance(expected, Unavailable) and sd <= expected
 
 
 def widest(captured: SetStability) -> str:
-    """The class that varies most, beside its size and what another test set would add."""
+    """The class with the widest spread, its size, and the spread that another test set would add."""
     first = captured.classes[0]
     if isinstance(first.sd, Unavailable):
         return f"No class has a spread: {clean(first.sd.reason)}."
@@ -78,7 +78,7 @@ def widest(captured: SetStability) -> str:
 
 
 def widest_in_brief(captured: SetStability) -> str:
-    """The same for a line of a terminal; empty where no class has a spread."""
+    """The class with the widest spread for one line of a terminal; empty if no class has a spread."""
     first = captured.classes[0] if captured.classes else None
     if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
         return ""
@@ -88,7 +88,7 @@ def widest_in_brief(captured: SetStability) -> str:
 
 
 def _describe_spread(spread: ClassStability) -> str:
-    """`83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
+    """The range of a class: `83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
     places = places_of(spread)
     parts = [] if isinstance(spread.sd, Unavailable) else [f"SD {number(100 * spread.sd, places)} points"]
     parts += [] if isinstance(spread.ratio, Unavailable) else [f"{ratio(spread.ratio)} times that of all examples"]

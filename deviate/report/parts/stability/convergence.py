@@ -1,4 +1,4 @@
-"""Time and steps to convergence as text, and spreads without the runs that were named weak.
+"""Time and steps to convergence as text, and spreads without weak runs.
 
 Source: ranges of times relative to the smallest, after the relative differences of Pham et al. (2020).
 """
@@ -54,7 +54,7 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 
 
 def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]:
-    """Nothing but how many runs get there, where none does."""
+    """A criterion of convergence; only the number of runs that converged if none did."""
     row_of_each = [
         next((row for row in convergence.rows if row.criterion == criterion), None) for convergence in convergences
     ]

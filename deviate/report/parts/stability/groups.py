@@ -24,7 +24,7 @@ def group_name(group: GroupStability) -> str:
 
 
 def rates_of(group: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
-    """In the order of `RATES`."""
+    """Rates of a sub-group in the order of `RATES`."""
     return (group.accuracy, group.false_positive_rate, group.false_negative_rate)
 
 
@@ -37,7 +37,7 @@ def group_part(captured: SetStability, place: int, labels: Sequence[str]) -> Sec
 
 
 def worst_group(captured: SetStability) -> str:
-    """The group and the rate whose spread is widest beside that of all examples; empty where no ratio is known."""
+    """The sub-group and rate with the widest spread relative to all examples; empty if no ratio is known."""
     worst = _worst(captured)
     if worst is None:
         return ""
@@ -51,7 +51,7 @@ def worst_group(captured: SetStability) -> str:
 
 
 def worst_in_brief(captured: SetStability) -> str:
-    """The same for a line of a terminal."""
+    """The sub-group and rate with the widest spread, for one line of a terminal."""
     worst = _worst(captured)
     if worst is None:
         return ""
@@ -60,7 +60,7 @@ def worst_in_brief(captured: SetStability) -> str:
 
 
 def _worst(captured: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
-    """The ratio in words, the place of the rate in `RATES`, and whose it is."""
+    """The ratio in words, the index of the rate in `RATES`, and the sub-group."""
     candidates = [
         (measure.ratio, place, group, measure)
         for group in captured.groups[1:]
@@ -82,7 +82,7 @@ def composition(group: GroupStability) -> tuple[Entry, ...]:
 
 
 def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
-    """`0.54 (1.07)`: the SD in points, and its ratio to that of all examples."""
+    """`0.54 (1.07)`: the SD in points, and its ratio to the SD of all examples."""
     points = Number(100 * sd, places)
     return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
 
@@ -92,7 +92,7 @@ def _count(n: int | None) -> Entry:
 
 
 def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
-    """Places in `RATES` of those that some group has."""
+    """Indices in `RATES` of the rates that some sub-group has."""
     return tuple(
         place for place in range(len(RATES)) if any(isinstance(rates_of(one)[place], GroupMeasure) for one in groups)
     )
@@ -113,7 +113,7 @@ def _table(captured: SetStability, heading: str) -> Table:
 
 
 def _has_classes(captured: SetStability) -> bool:
-    """Whether one of two classes is the positive one."""
+    """Whether there are two classes, one of which is the positive one."""
     return any(one.n_positive is not None for one in captured.groups)
 
 
@@ -138,7 +138,7 @@ def _places(measure: GroupMeasure, captured: SetStability) -> int:
 
 
 def places_of(measure: GroupMeasure, n_runs: int) -> int:
-    """Decimals in percent, from the SE of the mean over runs."""
+    """Decimals in percent, from the standard error of the mean over runs."""
     if isinstance(measure.sd, Unavailable) or not n_runs:
         return 1
     return max(0, decimals(100 * measure.sd / math.sqrt(n_runs)) or 0)

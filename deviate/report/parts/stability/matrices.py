@@ -1,4 +1,4 @@
-"""Pairs of runs as plots: on how many examples two disagree, how far apart their weights are."""
+"""Pairs of runs as plots: share of examples on which two disagree, distance of their weights."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ Matrix = tuple[tuple[float, ...], ...]
 
 
 def disagreement_plot(captured: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
-    """None where fewer than two runs have classes."""
+    """Plot of disagreement; None if fewer than two runs have classes."""
     heading = f"{name_text(captured.name)}, {labels[captured.experiment]}"
     return _plot(
         captured.disagreement,

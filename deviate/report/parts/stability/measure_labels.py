@@ -1,4 +1,4 @@
-"""Measures of stability as text: their names, how each is computed, and figures on the scale that people read."""
+"""Stability measures as text: names, methods, and display scales."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from deviate.report.parts.describe import cell_of
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a measure is told.
+    """Display properties of a measure.
 
     Attributes:
         scale: factor from the findings to what is shown: 100 for shares.
@@ -32,7 +32,7 @@ class Words:
 
     @property
     def head(self) -> str:
-        """The brief label with the unit, for figures that stand without it."""
+        """The short label with the unit, for tables whose numbers have no unit."""
         return with_unit(self.brief or self.label, f"({self.unit})" if self.unit else "")
 
 
@@ -91,12 +91,14 @@ PLAIN = Words("", "")
 
 
 def scale_number(value: float, places: int | None, words: Words) -> Number:
-    """The number on its scale, without its unit."""
+    """The number on the display scale, without its unit."""
     return Number(words.scale * value, places, "signed" if words.is_signed else "plain")
 
 
 def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
-    """Decimals from a standard error, for which a quarter of the interval stands; without one, two digits."""
+    """Decimals from the standard error, estimated as a quarter of the interval's width; two digits without an
+    interval.
+    """
     if isinstance(interval, Interval):
         places = decimals(words.scale * (interval.high - interval.low) / 4)
         if places is not None:
@@ -119,7 +121,7 @@ def figure_text(value: Estimate, interval: Interval | Unavailable, words: Words,
 def figure_pieces(
     value: float, interval: Interval | Unavailable, words: Words, *, has_level: bool = False
 ) -> tuple[Pieces, Pieces]:
-    """`8.2 %`, and ` [7.6 … 8.8]`, which is empty where there is no interval."""
+    """The estimate `8.2 %`, and the interval ` [7.6 … 8.8]`, which may be empty."""
     places = places_for(value, interval, words)
     estimate = numbers.with_unit((scale_number(value, places, words),), words.unit)
     if isinstance(interval, Unavailable):
@@ -136,7 +138,7 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
 
 
 def hundredfold_cell(share: Estimate, places: int) -> Entry:
-    """A share in percent, or a spread of shares in points, without its unit."""
+    """A share in percent, or a spread of shares in points, without the unit."""
     return cell_of(share, lambda value: (Number(100 * value, places),))
 
 
@@ -159,13 +161,13 @@ def find_measure(measures: Iterable[Measure], name: MeasureName) -> Measure | No
 
 
 def over(stability: SetStability | WeightStability) -> str:
-    """How many runs a figure of pairs rests on: `mean over the pairs of 8 runs`."""
+    """The number of runs behind a measure of pairs: `mean over the pairs of 8 runs`."""
     n = len(stability.replicates)
     return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
 
 
 def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
-    """Why figures of an experiment stand without intervals, equal reasons once; empty where all have one."""
+    """Reasons why measures of an experiment have no intervals, without duplicates; empty if all have one."""
     reasons = dict.fromkeys(
         clean(measure.interval.reason)
         for measure in measures
@@ -175,7 +177,7 @@ def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
 
 
 def methods(intervals: Iterable[Interval | Unavailable]) -> str:
-    """How intervals were made, as far as there are any: `95%, jackknife over runs`."""
+    """Methods of the intervals: `95%, jackknife over runs`."""
     texts = dict.fromkeys(
         f"{confidence_text(interval.confidence)}, {interval.method}"
         for interval in intervals
@@ -185,7 +187,7 @@ def methods(intervals: Iterable[Interval | Unavailable]) -> str:
 
 
 def difference_row(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> Row | None:
-    """How a measure over pairs differs from that of the baseline; None where nothing is compared.
+    """Row with the differences of a measure over pairs to the baseline; None if nothing is compared.
 
     Args:
         indices: of the experiments whose columns there are.

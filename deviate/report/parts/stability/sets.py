@@ -1,4 +1,4 @@
-"""Evaluation sets as text: on how many examples runs disagree, which these are, and what averaging outputs does."""
+"""Evaluation sets as text: the share of examples on which runs disagree, which examples these are, and ensembles."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def by_name(findings: Findings) -> dict[str, list[SetStability]]:
-    """Sets of one name of all experiments, in the order in which they come first."""
+    """Evaluation sets of all experiments by name, in order of first appearance."""
     return group_pairs((captured.name, captured) for captured in findings.stability.sets)
 
 
@@ -70,7 +70,7 @@ def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequenc
 
 
 def sentences(captured: SetStability, labels: Sequence[str]) -> Iterator[str]:
-    """What a reader needs first of one set of one experiment."""
+    """Introductory sentences on one set of one experiment."""
     yield headline(captured, labels[captured.experiment])
     majority, unstable = (
         find_measure(captured.measures, "majority-agreement"),
@@ -84,7 +84,7 @@ def sentences(captured: SetStability, labels: Sequence[str]) -> Iterator[str]:
 
 
 def headline(captured: SetStability, label: str) -> str:
-    """Two runs disagree on so many examples, although their accuracies are next to equal."""
+    """The key result: two runs disagree on some share of examples, even though their accuracies are almost equal."""
     examples = f"the {counted_of(captured.n_examples, 'example')} of {name_text(captured.name)}"
     churn, pearson = find_measure(captured.measures, "churn"), find_measure(captured.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
@@ -145,7 +145,7 @@ def _count(n: int) -> Entry:
 
 
 def _sampling(sets: Sets) -> Row:
-    """What another test set would add, beside what runs add."""
+    """The spread that another test set would add, compared with the spread of runs."""
     how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
     cells = tuple(_points(captured.mean_accuracy_sampling_sd) for captured in sets)
     return Row("error of the test set", cells, method=how)

@@ -1,4 +1,4 @@
-"""How runs part with the steps, as plots: churn, and distance of weights."""
+"""Divergence of runs over steps as plots: churn, and distance of weights."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Se
 
 
 def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
-    """Index and number of runs of an experiment, and the distances of its weights after steps."""
+    """Index and number of runs of an experiment, and the distances of its weights by step."""
     steps_of_weights = {
         weight_stability.experiment: (len(weight_stability.replicates), weight_stability.steps)
         for weight_stability in findings.stability.weights
@@ -47,7 +47,7 @@ def weight_plot(findings: Findings, labels: Sequence[str]) -> StepsPlot | None:
 def _plot(
     curves: Sequence[tuple[int, int, Steps]], labels: Sequence[str], key: str, title: str, axis: str
 ) -> StepsPlot | None:
-    """None where no experiment has a figure at a step."""
+    """A plot; None if no experiment has a value at a step."""
     drawn = [(index, n, [step for step in steps if _is_known(step[1])]) for index, n, steps in curves]
     drawn = [curve for curve in drawn if curve[2]]
     if not drawn:

@@ -20,7 +20,7 @@ Column = tuple[str, dict[MeasureName, Measure]]
 
 
 def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
-    """Layouts of one table, the wider first; none where nothing was captured."""
+    """Layouts of one table, widest first; none if nothing was captured."""
     if not findings.stability.sets and not findings.stability.weights:
         return ()
     is_wide = len(labels) <= MOST_COLUMNS
@@ -28,7 +28,7 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, 
 
 
 def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
-    """One layout, or none: SD over runs with the ratio to all examples, below the composition of the groups."""
+    """One layout or none: SDs over runs with their ratios to all examples, below the sizes of the groups."""
     sets = [captured for captured in findings.stability.sets if captured.groups]
     if not sets:
         return ()
@@ -61,7 +61,7 @@ def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes:
 
 
 def _list_words(names: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """A list in words: `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -94,7 +94,7 @@ def _long(findings: Findings, labels: Sequence[str]) -> Table:
 
 
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
-    """Evaluation sets, then the weights: the experiments that have them with their measures by name."""
+    """Evaluation sets, then weights, each with the experiments that have them and their measures by name."""
     for name, sets in by_name(findings).items():
         yield (
             name_text(name),

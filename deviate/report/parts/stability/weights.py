@@ -1,4 +1,4 @@
-"""Final weights as text: how far apart those of two runs are, layer by layer, and after which step."""
+"""Final weights as text: distance between two runs, by layer and by step."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ NORMALISED = "the weights of each run are scaled to length 1 before, so a distan
 
 
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
-    """One part for all experiments; none where no weights were kept."""
+    """One part for all experiments; none if no weights were captured."""
     weights = findings.stability.weights
     steps = weight_plot(findings, labels)
     if not weights and steps is None:
@@ -59,7 +59,7 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
 
 
 def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
-    """The distance, and the layer that is farthest apart."""
+    """The distance, and the layer with the largest distance."""
     label = labels[weight_stability.experiment]
     if isinstance(weight_stability.distance.value, Unavailable):
         reason = clean(weight_stability.distance.value.reason)
@@ -76,7 +76,7 @@ def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
 
 
 def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Table | None:
-    """Layers by name, experiments beside each other where they share them."""
+    """Layers by name; experiments that share layers are side by side."""
     layers = [{one.name: one for one in weight_stability.layers} for weight_stability in weights]
     names = list(dict.fromkeys(name for by_name in layers for name in by_name))
     if not names:
