@@ -1,6 +1,6 @@
-"""How numbers and foreign text become strings in a report: all rounding happens here, once.
+"""Converts numbers and foreign text to strings of a report; all rounding happens here.
 
-Foreign text is whatever the user's code or files brought: names, expressions, commands, last lines of stderr.
+Foreign text is text from the user's code or files: names, expressions, commands, last lines of stderr.
 """
 
 import math
@@ -26,7 +26,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Foreign text as one line that no terminal or markup language obeys; escaping is left to the form."""
+    """Foreign text on one line without control characters; escaping for markup is done by each form."""
     without_codes = ANSI.sub("", text).replace("\t", "    ")
     without_breaks = re.sub(r"[\r\n]+", " ", without_codes)
     return SURROGATE.sub("\ufffd", CONTROL.sub("", without_breaks))
@@ -37,7 +37,7 @@ def shorten(text: str, n_characters: int) -> str:
 
 
 def shorten_middle(text: str, n_characters: int) -> str:
-    """A long name with its beginning and its end, by which names differ most often.
+    """Shorten a long name in the middle, as names differ most often at the beginning or end.
 
     >>> shorten_middle("validation_accuracy_of_class_7", 16)
     'validatio…lass_7'
@@ -47,9 +47,9 @@ def shorten_middle(text: str, n_characters: int) -> str:
 
 
 def name_text(name: str) -> str:
-    """A foreign name as reports say it in headings, tables and sentences; data hold it whole.
+    """A foreign name for headings, tables and sentences; data contain it unchanged.
 
-    What nobody would see is said in words, for a link needs something to click on, and a table a head for each row.
+    Invisible names are described in words, so that links and table headings are not empty.
     """
     text = clean(name)
     is_seen = any(not character.isspace() and unicodedata.category(character) != "Cf" for character in text)
@@ -90,7 +90,7 @@ def number(value: float, places: int | None) -> str:
 
 
 def digits(value: float, places: int | None) -> tuple[str, str]:
-    """The same as sign with digits, and power of ten; the latter is empty for most numbers."""
+    """A number as sign with digits, and a power of ten, which is empty for most numbers."""
     if not math.isfinite(value):
         return {math.inf: "inf", -math.inf: f"{MINUS}inf"}.get(value, "NaN"), ""
     if places is None:
@@ -102,7 +102,7 @@ def digits(value: float, places: int | None) -> tuple[str, str]:
 
 
 def rough(value: float) -> str:
-    """A size by two digits, as a difference needs it that goes through many powers of ten.
+    """A size with two significant digits, for differences that span many powers of ten.
 
     >>> rough(1.1920929e-07), rough(0.0341), rough(1234.0)
     ('1.2e−7', '0.034', '1234')
@@ -113,12 +113,12 @@ def rough(value: float) -> str:
 
 
 def sign_number(value: float, places: int | None) -> str:
-    """The same with a plus sign, as differences are written; a rounded zero has none."""
+    """A number with a plus sign if positive, as differences are written; a rounded zero has no sign."""
     return plus(value, number(value, places))
 
 
 def plus(value: float, text: str) -> str:
-    """A positive value's text with its sign; one that is rounded to zero has none."""
+    """Add a plus sign to the text of a positive value, unless it is rounded to zero."""
     is_zero = not any(digit in text for digit in "123456789")
     return text if is_zero or value < 0 or not math.isfinite(value) else f"+{text}"
 
@@ -128,12 +128,12 @@ def between(low: float, high: float, places: int | None) -> str:
 
 
 def ratio(value: float) -> str:
-    """Ratios, effect sizes and probabilities: two decimals."""
+    """Ratios, effect sizes and probabilities, with two decimals."""
     return number(value, 2)
 
 
 def statistic(value: float) -> str:
-    """A test statistic: two decimals, whole numbers without."""
+    """A test statistic with two decimals; whole numbers have none."""
     return number(value, 0) if value == round(value) else number(value, 2)
 
 
@@ -149,7 +149,7 @@ def p_cell(p_value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value as a sentence has it: `p = .004`, `p < .001`."""
+    """A p-value as in a sentence: `p = .004`, `p < .001`."""
     cell = p_cell(p_value)
     return f"p {cell}" if cell.startswith("<") else f"p = {cell}"
 
@@ -169,7 +169,7 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def difference_unit(unit: str) -> str:
-    """Percent and points are different words: a difference of percentages is in points."""
+    """The unit of a difference: differences of percentages are in points."""
     return "points" if unit == "%" else unit
 
 
@@ -183,7 +183,7 @@ def duration(seconds: float) -> str:
 
 
 def duration_parts(seconds: float) -> tuple[str | tuple[float, int], ...]:
-    """The same as numbers with their decimals, and the units between them."""
+    """A duration as numbers with their decimals, and the units between them."""
     if not math.isfinite(seconds) or seconds < 0:
         return ("unknown",)
     if seconds < 9.95:
@@ -201,7 +201,7 @@ def duration_parts(seconds: float) -> tuple[str | tuple[float, int], ...]:
 
 
 def instant(seconds_since_epoch: float) -> str:
-    """A point in time in UTC; a time that was never recorded is 0."""
+    """A point in time in UTC; an unrecorded time is 0."""
     if seconds_since_epoch <= 0:
         return "not recorded"
     return datetime.fromtimestamp(seconds_since_epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -217,7 +217,7 @@ def counted_of(n: int, noun: str) -> str:
 
 
 def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """What stands behind each first member, in the order in which they come."""
+    """Group pairs by their first item, in order of first appearance."""
     groups: dict[Key, list[Item]] = {}
     for key, item in pairs:
         groups.setdefault(key, []).append(item)
@@ -225,7 +225,7 @@ def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
 
 
 def replicates(indices: Sequence[int]) -> str:
-    """Replicate indices with runs of neighbours joined.
+    """Replicate indices, with consecutive ones combined to ranges.
 
     >>> replicates((0, 1, 2, 5)), replicates((7,))
     ('replicates 0–2, 5', 'replicate 7')
@@ -241,7 +241,7 @@ def replicates(indices: Sequence[int]) -> str:
 
 
 def _typographic(text: str) -> tuple[str, str]:
-    """Digits and exponent with a proper minus sign, no negative zero, short exponents."""
+    """Use a proper minus sign and short exponents, without negative zero."""
     mantissa, _, exponent = text.partition("e")
     if mantissa.startswith("-"):
         has_digit = any(digit in mantissa for digit in "123456789")

@@ -1,4 +1,4 @@
-"""A check on a terminal, and as Markdown for a pull request."""
+"""A check as text for a terminal, and as Markdown for a pull request."""
 
 import textwrap
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MARKS = {"passed": "pass", "failed": "**fail**", "error": "**incomplete**", "und
 
 
 def check_lines(check: Check, screen: Medium) -> str:
-    """A block for each metric, a line for all else that is as it should be; the result last."""
+    """A block per metric, one line for everything else that is in order, and the result at the end."""
     lines: list[str] = []
     for case in check.cases:
         lines += _block(case, screen)
@@ -58,7 +58,7 @@ def _paint(text: str, outcome: str, screen: Medium) -> str:
 
 
 def check_comment(check: Check, report: str) -> str:
-    """The check as a table, what to do about it, and the report of the same runs as Markdown."""
+    """The check as a Markdown table, with advice and the report of the same runs."""
     rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
     for case in check.cases:
         figures = "; ".join(f"{label} {text}" for label, text in case.figures)

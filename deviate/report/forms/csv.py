@@ -1,4 +1,4 @@
-"""The values behind a document as CSV in long form, from which anyone can compute every number again."""
+"""The values behind a document as CSV in long form, from which every number can be recomputed."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from deviate.report.medium import Medium
 
 @document_form("csv")
 def render_csv(document: Document, _medium: Medium) -> str:
-    """Numbers with all bits; what there is not is empty, as the score of a run whose status says why."""
+    """Numbers are exact; missing values are empty, such as scores of failed runs, whose status is given."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(document.rows())
     return buffer.getvalue()

@@ -14,7 +14,7 @@ MOST = 10
 
 @document_form("github")
 def render_github(document: Document, _medium: Medium) -> str:
-    """One command per line: what failed first, then warnings, then what is good to know; the result last."""
+    """One command per line: failures, then warnings, then notices, and the result at the end."""
     check = check_of(document)
     cases = [(_level(case), case) for case in check.cases if case.outcome != "passed"]
     lines = [

@@ -1,4 +1,4 @@
-"""The report as one HTML page that asks the network for nothing and needs no script to be read."""
+"""The report as one HTML page without network requests, readable without scripts."""
 
 import base64
 import hashlib
@@ -59,7 +59,7 @@ def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Ma
 
 
 def _around(document: Document, medium: Medium) -> dict[str, str]:
-    """The script that pages have, and their data."""
+    """Scripts of the page and their data."""
     script = source(SCRIPT)
     return {
         "policy": policy(script),
@@ -69,7 +69,7 @@ def _around(document: Document, medium: Medium) -> dict[str, str]:
 
 
 def policy(script: str) -> str:
-    """What a browser may do with the page: no request, and no script but this one."""
+    """Content security policy of the page: no requests, and only its own script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
@@ -84,10 +84,10 @@ def _points_per_curve(report: Report) -> int:
 
 
 def json_in_html(text: str) -> Markup:
-    """JSON that no HTML parser can leave early: the same values with `<`, `>` and `&` written as escapes."""
+    """JSON for a script element: `<`, `>` and `&` are written as escapes, so that it cannot end the element."""
     return trust(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
 def trust(markup: str) -> Markup:
-    """Our own markup, in which foreign text is escaped already."""
+    """Mark own markup as safe; foreign text in it must be escaped already."""
     return Markup(markup)  # noqa: S704  the one place that says so

@@ -1,4 +1,4 @@
-"""What a program reads of a document: strict JSON, every number unrounded, reasons where there is none."""
+"""A document as strict JSON for programs: unrounded numbers, and reasons for missing ones."""
 
 import json
 
@@ -14,5 +14,5 @@ def render_json(document: Document, _medium: Medium) -> str:
 
 
 def embedded_json(report: Report) -> str:
-    """The same in one line and without numbers per step, per pair of runs, or per run and class or criterion."""
+    """JSON on one line without values per step, per pair of runs, or per run and class or criterion."""
     return json.dumps(report.embedded(), allow_nan=False, separators=(",", ":")) + "\n"

@@ -1,4 +1,4 @@
-"""A check as JUnit XML, which CI systems show as tests: a case for each metric and candidate, control and records.
+"""A check as JUnit XML, which CI systems display as tests: a case per metric and candidate, control and records.
 
 Source: the form of Ant's JUnit task as Jenkins, GitLab and GitHub's reporters read it (windyroad's JUnit.xsd).
 """
@@ -16,7 +16,7 @@ SUITE = "deviate check"
 
 @document_form("junit")
 def render_junit(document: Document, _medium: Medium) -> str:
-    """Worse and a broken control are failures, missing runs are errors, what is undecided or absent is skipped."""
+    """Worse and a broken control are failures, missing runs errors; undecided and absent are skipped."""
     check = check_of(document)
     counts = {
         "tests": len(check.cases),
@@ -25,7 +25,7 @@ def render_junit(document: Document, _medium: Medium) -> str:
         "skipped": sum(_element(case) == "skipped" for case in check.cases),
     }
     numbers = {name: str(n) for name, n in counts.items()}
-    # When the last run began: the same records give the same file.
+    # The time of the last run: the same records give the same file.
     began = datetime.fromtimestamp(check.began, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     suites = ET.Element("testsuites", {"name": SUITE, **numbers, "time": "0"})
     suite = ET.SubElement(
@@ -59,7 +59,7 @@ def _testcase(suite: ET.Element, case: Case) -> None:
 
 
 def _element(case: Case) -> str:
-    """Empty for a case that passed."""
+    """The child element of a case with its outcome; empty for a passed case."""
     if case.outcome == "error":
         return "error"
     if case.fails:

@@ -1,4 +1,4 @@
-r"""The table of results as LaTeX: booktabs, for `\input`, and with its comments taken away a whole document."""
+r"""LaTeX tables with booktabs, for `\input`; without the comment signs at the top the file is a complete document."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ WITHOUT: tuple[Layout, ...] = ("wide", "long", "stacked")
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A table as it is set: the size of its letters, and a type for each column, the label's first."""
+    """Layout of a table: font size, and a column type for each column, beginning with that of labels."""
 
     table: Table
     size: str
@@ -51,14 +51,16 @@ class _Set:
 
 @document_form("latex")
 def render_latex(document: Document, medium: Medium) -> str:
-    """Metrics stand as they were declared; booktabs, longtable for a long one, and siunitx where it was asked for."""
+    """Render the results table in order of declaration, with booktabs, longtable if it is long, and siunitx on
+    request.
+    """
     if isinstance(document, Report):
         return _source(_fitting(document, has_siunitx=medium.has_siunitx), label_of(document))
     return floats(document)
 
 
 def table_source(layouts: Sequence[Table], label: str) -> str:
-    r"""A further table, in the first of its layouts that has room, else in the last; `label` is what `\ref` takes."""
+    r"""A further table in its first layout that fits, else in the last one; `label` is the label for `\ref`."""
     settings = [_Set(table, size, _columns(table, has_siunitx=False)) for table in layouts for size in SIZES]
     return _source(next((setting for setting in settings if _has_room(setting)), settings[-1]), label)
 
@@ -83,7 +85,7 @@ def _has_room(setting: _Set) -> bool:
 
 
 def label_of(report: Report) -> str:
-    r"""What `\ref` finds the table by."""
+    r"""The label of the table for `\ref`."""
     slug = re.sub(r"[^a-z0-9]+", "-", report.title.lower())[:LONGEST_LABEL].strip("-")
     return f"tab:{slug or 'results'}"
 
@@ -94,7 +96,7 @@ def packages_of(report: Report, *, has_siunitx: bool = False) -> tuple[str, ...]
 
 
 def _fitting(report: Report, *, has_siunitx: bool) -> _Set:
-    """The first layout that a line has room for, in the larger size where it can be; else the narrowest one."""
+    """The first layout that fits a line, in the larger font size if possible; else the narrowest layout."""
     settings: list[_Set] = []
     for layout in WITH_SIUNITX if has_siunitx else WITHOUT:
         table = report.results(as_declared=True, layout=layout)
@@ -115,7 +117,7 @@ def _label_need(setting: _Set) -> float:
 
 
 def _label_room(setting: _Set) -> float:
-    """What the other columns leave of a line."""
+    """The width that other columns leave for labels."""
     n = len(setting.columns) - 1
     used_width = sum(_width(setting, index) for index in range(n))
     return LINE_PT - used_width - 2 * SEPARATION_PT * n
@@ -187,7 +189,7 @@ def _long(setting: _Set, caption: str) -> Iterator[str]:
 
 
 def _types(setting: _Set) -> str:
-    """Uncertainties are written out, signs of differences kept: by keys that versions 2 and 3 of siunitx know."""
+    """Column types that write uncertainties out and keep signs, with keys that siunitx 2 and 3 support."""
     written_types = ["l"]
     for index, column in enumerate(setting.columns[1:]):
         if isinstance(column, str):

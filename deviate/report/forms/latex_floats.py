@@ -15,7 +15,7 @@ N_LETTERS, GAP = 78, 1.5
 
 
 def floats(document: Document) -> str:
-    """Every table of the document as a float; the answer and the footnotes stand in the caption of the first."""
+    """Tables as floats; the caption of the first has the answer and the footnotes."""
     tables = [table for section in document.sections for table in section.tables]
     lines = [
         r"% For \input in a document that loads booktabs; in a paper with two columns, with table* for table.",
@@ -54,7 +54,7 @@ def _float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
 
 
 def _columns(table: Table) -> str:
-    """Numbers on the right; columns with sentences, which break there, share what those leave of the line."""
+    """Column types: numbers right-aligned; columns of sentences are wrapped and share the remaining width."""
     texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
     is_wide = [
         any(len(text) > (LONGEST_WORDS if " " in text else LONGEST_NUMBER) for text in column) for column in texts

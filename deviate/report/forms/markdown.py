@@ -1,4 +1,4 @@
-"""The verdict with its sentence to paste and the table of results as Markdown, for a pull request or a notebook."""
+"""The verdict, its sentence for pasting and the results table as Markdown, for pull requests and notebooks."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ LONGEST_SENTENCE = 2_000
 
 @document_form("markdown")
 def render_markdown(document: Document, _medium: Medium) -> str:
-    """For a pull request or a notebook: the result first, then what a reader must know of it."""
+    """Render a document as Markdown: the result first, then what readers need to know about it."""
     match document:
         case Check():
             return check_comment(document, _report(document.report))
@@ -49,7 +49,7 @@ def render_markdown(document: Document, _medium: Medium) -> str:
 
 
 def _document(document: Document) -> str:
-    """The result first, then the tables, then what a reader must know of them."""
+    """The result first, then tables, then notes on them."""
     blocks = [f"### {escape(document.title)}", escape(document.subtitle)]
     blocks += (
         _answer(document.answer)
@@ -67,7 +67,7 @@ def _document(document: Document) -> str:
 
 
 def _block(block: Block) -> Iterator[str]:
-    """Reasons stand with the heading; figures are left to the page."""
+    """Lines of a block; reasons are stated in the heading, figures are only on the page."""
     match block:
         case str():
             yield escape(block)
@@ -87,7 +87,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _answer(answer: Answer) -> Iterator[str]:
-    """The words of it, a point per line, then code of several lines."""
+    """The headline, a line per point, then longer code."""
     yield f"**{escape(answer.word)}** {escape(answer.rest)}"
     rows = []
     for point in answer.points:
@@ -98,7 +98,7 @@ def _answer(answer: Answer) -> Iterator[str]:
 
 
 def _inline(code: str) -> str:
-    """Code among words: between more ticks than it has."""
+    """Inline code, delimited by more backticks than it contains."""
     text = clean(code).strip()
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     air = " " if text.startswith("`") or text.endswith("`") else ""
@@ -106,14 +106,14 @@ def _inline(code: str) -> str:
 
 
 def _fence(lines: Iterable[str]) -> str:
-    """Code as a block, whatever it holds."""
+    """A code block, fenced with more backticks than it contains."""
     text = "\n".join(map(clean, lines))
     ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{ticks}\n{text}\n{ticks}"
 
 
 def _grid(table: Table) -> str:
-    """A table whose notes stand below it."""
+    """A table with its notes below."""
     heads = "".join(f" {escape(column)} |" for column in table.columns)
     lines = [f"|{heads}", f"| --- |{' ---: |' * (len(table.columns) - 1)}"]
     for row in table.rows:
@@ -124,9 +124,9 @@ def _grid(table: Table) -> str:
 
 
 def _report(report: Report) -> str:
-    """What was concluded first, then the numbers, then what a reader must know of them.
+    """The conclusion first, then numbers, then notes.
 
-    What no comment has room for is left out from the end, and said.
+    What exceeds the length of a comment is left out from the end, with a note.
     """
     table = report.results()
     n_metrics = len(_groups(table))
@@ -171,7 +171,7 @@ def _comment(report: Report, table: Table, n_shown: int) -> str:
 
 
 def _stability(report: Report) -> list[str]:
-    """What a reader needs first, then the measures, folded; footnotes are left to the page."""
+    """Introductory sentences, then measures, folded; footnotes are only on the page."""
     if not report.stability:
         return []
     blocks = [f"**Stability**\n\n{_list(report.stability)}"]

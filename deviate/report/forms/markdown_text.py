@@ -1,4 +1,4 @@
-"""Text in Markdown that is shown as it is, whatever it holds."""
+"""Escapes text for Markdown."""
 
 import re
 
@@ -13,7 +13,7 @@ FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
 
 
 def escape(text: str) -> str:
-    r"""Text that Markdown shows as it is: no markup, no link, nobody notified.
+    r"""Escape text, so that it has no markup and no links and mentions nobody.
 
     >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
     test_acc \| &lt;b&gt; \_x\_ &#64;me
@@ -23,5 +23,5 @@ def escape(text: str) -> str:
 
 
 def _apart(special: str) -> str:
-    """A sign without its power; of an address, the sign by which it is known."""
+    """Escape one character; for the characters of addresses, use the HTML entity."""
     return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")

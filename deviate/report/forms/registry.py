@@ -1,4 +1,4 @@
-"""The register of forms: a function from a document to text for each name."""
+"""The registry of forms: a function from a document to text by name."""
 
 from collections.abc import Callable
 

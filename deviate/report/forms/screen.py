@@ -1,4 +1,4 @@
-"""An answer on one screen of a terminal: its words, a labelled line for each point, and what limits it."""
+"""An answer on one screen of a terminal: its headline, a labelled line per point, and limitations."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ APART = "   "
 
 
 def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> list[str]:
-    """The lines, the words of the answer first."""
+    """The lines of the screen, headline first."""
     lines: list[str] = []
     for most in MOST:
         lines = [
@@ -32,7 +32,7 @@ def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> l
 
 
 def _n_rows(lines: Sequence[str], width: int) -> int:
-    """Rows of the terminal; it breaks a command that is longer than it is wide."""
+    """Number of terminal rows that the line needs, as long commands are wrapped by the terminal."""
     return sum(max(1, math.ceil(widest([line]) / width)) for line in lines)
 
 
@@ -53,7 +53,7 @@ def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
 
 
 def _lines(point: Point, width: int, most: int) -> Iterator[str]:
-    """Words, and code beside them where it has room, else below."""
+    """Text with code beside it if it fits, else below."""
     text = fill_lines(clean(point.text), width)
     code = [clean(line) for line in point.code.splitlines() if line.strip()]
     beside = f"{text[0]}{APART}{code[0]}" if len(text) == len(code) == 1 else ""
@@ -63,5 +63,5 @@ def _lines(point: Point, width: int, most: int) -> Iterator[str]:
     if len(text) > most:
         text = [*text[: most - 1], cut(f"{text[most - 1]} {ELLIPSIS}", width)]
     yield from text
-    # A command that is cut, or broken by us, could not be copied.
+    # A command that is truncated or wrapped here could not be copied.
     yield from code if point.is_command else (cut(line, width) for line in code[:most])

@@ -1,4 +1,4 @@
-r"""Columns of numbers for the package siunitx: aligned at their points, each as wide as its data needs."""
+r"""Number columns for the LaTeX package siunitx: aligned at the decimal point, as wide as the data require."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from deviate.report.numbers import PLUS_MINUS, TO, Number
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """Room for numbers: a sign where one has it, digits before and behind the point, and digits of an uncertainty.
+    """Format of a number column: optional sign, integer digits, decimals, and digits of an uncertainty.
 
     Attributes:
         uncertainty: digits before the point; None where no number has one.
@@ -29,7 +29,7 @@ class NumberColumn:
 
     @property
     def widest(self) -> str:
-        """The number that the column leaves room for.
+        """The widest number of the column.
 
         >>> NumberColumn("+", 2, 3, 1).widest
         '+00.000 ± 0.000'
@@ -39,7 +39,7 @@ class NumberColumn:
 
 
 def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
-    """The room that the numbers of a column take; None where what stands in it is not numbers.
+    """The format of a column; None if it does not contain numbers.
 
     >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),))])
     NumberColumn(sign='', whole=3, places=2, uncertainty=1)
@@ -59,7 +59,7 @@ def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
 
 
 def number_text(cell: Cell) -> str:
-    r"""A number as siunitx reads it.
+    r"""A number in the input format of siunitx.
 
     >>> number_text(Cell((Number(-0.33, 2),))), number_text(Cell((Number(93.41, 2), " ± ", Number(0.22, 2))))
     ('-0.33', '93.41 \\pm 0.22')
@@ -72,7 +72,7 @@ def is_number(cell: Cell) -> bool:
 
 
 def _numbers(cell: Cell) -> tuple[Number, ...]:
-    """A number, or a number with its uncertainty; nothing for other cells."""
+    """The number of a cell, with its uncertainty if it has one; empty for other cells."""
     match cell.pieces:
         case (Number() as value,) if _is_plain(value):
             return (value,)
@@ -89,7 +89,7 @@ def _is_plain(number: Number) -> bool:
 
 
 def _is_braced(cell: Cell) -> bool:
-    """Intervals, and what is too far from one for a column of plain numbers: these stand in braces."""
+    """Whether a cell goes in braces: an interval, or content that does not fit a number column."""
     first = cell.pieces[0]
     if isinstance(first, str):
         return first.startswith("[")
@@ -97,7 +97,7 @@ def _is_braced(cell: Cell) -> bool:
 
 
 def _width(number: Number) -> tuple[str, int, int]:
-    """Sign, and how many digits stand before and behind the point."""
+    """Sign, and number of digits before and after the decimal point."""
     mantissa = number.digits[0]
     digits = mantissa.lstrip(f"+{MINUS}")
     whole, _, places = digits.partition(".")

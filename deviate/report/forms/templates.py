@@ -1,4 +1,4 @@
-"""Where templates are: packaged beside this room, or at the top level of a checkout."""
+"""Finds templates, in the installed package or at the top level of a checkout."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -18,7 +18,7 @@ BLOCKS = (Absent, Changes, Code, Excerpt, Facts, Quote, Figure, Items, Remark, T
 
 @cache
 def template(name: str = PAGE) -> jinja2.Template:
-    """A template that escapes all it is given and fails on a name it does not know.
+    """A template with autoescaping that fails on undefined names.
 
     Raises:
         ToolError: the templates are not where they belong, or one is broken.
@@ -44,7 +44,7 @@ def _is_a(kind: type, value: object) -> bool:
 
 
 def source(name: str) -> str:
-    """The text of a file beside the templates, as it goes into a page.
+    """The contents of a file in the template folder, for inclusion in a page.
 
     Raises:
         ToolError: it is not where it belongs.
@@ -63,7 +63,7 @@ def _read(name: str) -> str:
 
 
 def _folder(package: Traversable) -> Traversable:
-    """`templates/` in the installed package (a wheel), else beside the package (a checkout, an editable install)."""
+    """`templates/` in the installed package (wheel), else beside the package (checkout, editable install)."""
     candidates = [package / "templates"]
     if isinstance(package, Path):
         candidates.append(package.parent / "templates")

@@ -1,4 +1,4 @@
-"""The report on a terminal: a block per experiment, noise, the verdict, the other metrics, warnings last."""
+"""The report for a terminal: a block per experiment, noise, verdict, other metrics, and warnings at the end."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,7 +42,7 @@ def render_terminal(document: Document, medium: Medium) -> str:
 
 
 def _document(document: Document, medium: Medium) -> str:
-    """Plain lines no wider than the medium, as far as words allow; of a document with an answer, that one."""
+    """Plain lines within the width of the medium where words allow; only the answer, if the document has one."""
     width = max(medium.width, NARROWEST)
     if document.answer is not None:
         first, *lines = screen(document.answer, document.subtitle, document.warnings, width)
@@ -63,7 +63,7 @@ def _document(document: Document, medium: Medium) -> str:
 
 
 def _block(block: Block, section: Section, width: int) -> Iterator[str]:
-    """Figures, code and lists are left to the page."""
+    """Lines of a block; figures, code and lists are only on the page."""
     match block:
         case Absent():
             yield from fill_lines(f"{section.heading}: {block.reason}", width, "", "  ")
@@ -109,7 +109,7 @@ def _report(report: Report, medium: Medium) -> str:
 
 
 def _failures(report: Report, medium: Medium, width: int) -> list[str]:
-    """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
+    """Last log lines of failed runs, as space permits, and the paths of the logs."""
     lines: list[str] = []
     for failure in report.failures[:MOST_FAILURES]:
         text = join_parts(
@@ -131,7 +131,7 @@ def _failures(report: Report, medium: Medium, width: int) -> list[str]:
 
 
 def _last_words(line: str, width: int) -> str:
-    """Cut at its end; of a frame of a traceback the path is shortened, for the number of the line stands behind it."""
+    """Truncate a log line at its end; paths in tracebacks are shortened in the middle to keep line numbers."""
     label = "         | "
     if line.lstrip().startswith('File "'):
         line = shorten_middle(line, width - len(label))
@@ -139,7 +139,7 @@ def _last_words(line: str, width: int) -> str:
 
 
 def _columns(report: Report) -> tuple[int, int]:
-    """Widths of the columns of labels and of values, over all blocks."""
+    """Widths of the columns of labels and of values in all blocks."""
     rows = [row for experiment in report.experiments for row in (*experiment.lines, *experiment.others)]
     return widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
 
@@ -181,7 +181,7 @@ def _verdict(verdict: Verdict, scope: str, medium: Medium, width: int) -> list[s
 
 
 def _brief(section: Section, width: int) -> list[str]:
-    """Sentences beside the heading, tables below it."""
+    """Sentences beside the heading, tables below."""
     lines: list[str] = []
     for block in section.blocks:
         match block:
@@ -199,7 +199,7 @@ def _brief(section: Section, width: int) -> list[str]:
 
 
 def _list_sentences(label: str, sentences: Sequence[str], width: int) -> list[str]:
-    """Sentences, each on a line of its own, beside a label."""
+    """Sentences beside a label, one per line."""
     lines = [line for text in sentences for line in _hung(clean(text), width)]
     return [f"{label if index == 0 else '':<11}{line}" for index, line in enumerate(lines)]
 
@@ -209,7 +209,7 @@ def _hung(text: str, width: int) -> list[str]:
 
 
 def _together(report: Report, width: int) -> list[str]:
-    """Three or more experiments in the primary metric, or a few where none is; several tasks."""
+    """Comparison of three or more experiments in the primary metric, or in a few metrics; several tasks."""
     lines = [line for sentences in report.together for line in _list_sentences("Together", sentences, width)]
     if report.together_left:
         remark = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
@@ -219,7 +219,7 @@ def _together(report: Report, width: int) -> list[str]:
 
 
 def _others(report: Report, width: int) -> list[str]:
-    """The comparisons that are no headline: a row per metric and candidate."""
+    """The other comparisons, a row per metric and candidate."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
     methods: dict[str, None] = {}

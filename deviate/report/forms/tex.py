@@ -1,4 +1,4 @@
-"""Text and figures as LaTeX that pdflatex compiles with its own packages, whatever the text brings."""
+"""Text and numbers as LaTeX that compiles with pdflatex and its standard packages, whatever the text contains."""
 
 import math
 import re
@@ -111,7 +111,7 @@ def prose(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Text that stays behind a percent sign: printable ASCII on one line."""
+    """Text for a LaTeX comment: printable ASCII on one line."""
     return "".join(
         character if " " <= character <= "~" else "?"
         for character in shorten(clean(text), LONGEST_COMMENT).replace("…", "...")

@@ -1,4 +1,4 @@
-"""How wide a text will be in print: letters of Computer Modern, in which LaTeX sets what asks for no other font."""
+"""Estimates the printed width of text in Computer Modern, the default font of LaTeX."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ SIZES: Mapping[str, float] = {"small": 9.25, "footnotesize": 8.5}
 
 
 def width_pt(text: str, size: str) -> float:
-    """Width of a text in points: enough for what it needs, within a few points.
+    """Width of a text in points, rounded up; accurate to a few points.
 
     >>> round(width_pt("93.41 ± 0.22", "footnotesize")), round(width_pt("93.41 ± 0.22", "small"))
     (50, 54)
@@ -36,7 +36,7 @@ def width_pt(text: str, size: str) -> float:
 
 
 def fit_text(text: str, room_pt: float, size: str) -> str:
-    """Text with its middle left out until it has room.
+    """Shorten a text in the middle to fit a width.
 
     >>> fit_text("validation_accuracy_of_class_7", 70, "footnotesize")
     'validation_…lass_7'

@@ -71,9 +71,7 @@ def caption(
 
 
 def level(findings: Findings) -> str:
-    """Confidence level of the intervals, `95% CI`; if declared looks give candidates different levels, these are
-    named.
-    """
+    """Confidence level of the intervals, `95% CI`; `CI` alone where they have different levels."""
     levels = dict.fromkeys(confidence_text(interval.confidence) for interval in _intervals(findings))
     return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"
 

@@ -186,8 +186,9 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
 
 
 def both_texts(comparison: Comparison) -> list[str]:
-    """Both tests of a verdict, which uses the larger p: `Welch t(7.8) = 0.41, p = .695` and `permutation p = .698
-    (exact)`.
+    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`.
+
+    A verdict uses both tests, of which the one with the larger p decides.
     """
     t_test, permutation = comparison.both_tests
     texts = []

@@ -21,9 +21,7 @@ LONGEST_UNIT = 40
 
 
 def places_of(description: Description) -> int | None:
-    """Decimals for values on the scale of the metric, from the standard error of the mean, the smallest of all
-    sides.
-    """
+    """Decimals for the metric, from the smallest standard error of the mean among the compared sides."""
     if description.rounding_se is not None:
         return decimals(description.rounding_se)
     if isinstance(description.sd, Unavailable) or description.n == 0:

@@ -124,8 +124,9 @@ def _value(value: float | None) -> str:
 
 
 def _sentence(proof: Repeatability) -> str:
-    """The first difference of a variant: `control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25
-    in replicate 2.`."""
+    """The first difference: `control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate
+    2.`.
+    """
     parting = proof.parting
     if parting is None:
         return ""

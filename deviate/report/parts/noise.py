@@ -58,9 +58,7 @@ def noise_sentences(findings: Findings) -> tuple[str, ...]:
 
 
 def noise_brief(findings: Findings) -> Section | None:
-    """Lines for a terminal: what the runs prove, and the primary metric by variant, or a few metrics if there is
-    none.
-    """
+    """Lines for a terminal: what the runs prove, and the primary metric by variant, or a few metrics without one."""
     noise = findings.noise
     if noise is None or not (noise.tables or noise.statements):
         return None

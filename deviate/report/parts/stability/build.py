@@ -15,9 +15,7 @@ N_CLASS_PARTS = 24
 
 
 def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """Section on evaluation sets, weights, convergence and weak runs; `labels` are the names of experiments in the
-    report.
-    """
+    """Section on evaluation sets, weights, convergence and weak runs; `labels` name the experiments."""
     nothing = absent.nothing(findings)
     if nothing:
         reasons = [Absent(" ".join([nothing, *absent.reasons(findings, labels)]))]

@@ -96,9 +96,7 @@ def scale_number(value: float, places: int | None, words: Words) -> Number:
 
 
 def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
-    """Decimals from the standard error, estimated as a quarter of the interval's width; two digits without an
-    interval.
-    """
+    """Decimals from the standard error, taken as a quarter of the interval's width; two digits without an interval."""
     if isinstance(interval, Interval):
         places = decimals(words.scale * (interval.high - interval.low) / 4)
         if places is not None:

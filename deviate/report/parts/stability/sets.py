@@ -157,7 +157,7 @@ def _points(value: float | Unavailable) -> Entry:
 
 
 def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Table | None:
-    """Per ensemble the five measures and how much smaller variability is."""
+    """For each ensemble the five measures, and the reduction of variability."""
     names = dict.fromkeys(one.name for captured in sets for one in captured.reductions)
     rows = [row for name in names for row in _reduction(name, sets)]
     if not rows:
