@@ -1,4 +1,4 @@
-"""Checksums of arrays: of bytes on the host, and of tensors where they are, so that nobody waits for an accelerator."""
+"""Checksums of arrays: of bytes on the host, and of tensors on their device, without waiting for an accelerator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALVES = ((1, "int8"), (2, "int16"), (4, "int32"), (8, "int32"), (16, "int32"))
 
 
 def checksum(buffer: Any, form: str = "") -> int:
-    """CRC-32 of the bytes of an array behind its form; in [0, 2**32).
+    """CRC-32 of the form and the bytes of an array, in [0, 2**32).
 
     Source: ISO 3309 (1993); one changed stretch of at most 32 bits always shows.
     """
@@ -24,7 +24,7 @@ def checksum(buffer: Any, form: str = "") -> int:
 
 
 def row_checksums(buffer: Any, n_rows: int) -> list[int]:
-    """CRC-32 of each of the rows of an array, which are equally long; of the first MOST_ROWS."""
+    """CRC-32 of each row of an array, up to MOST_ROWS rows; rows have equal length."""
     view = memoryview(buffer)
     if not n_rows or not view.nbytes:
         return []
@@ -48,7 +48,7 @@ class DeviceChecksums:
         self.weights: dict[Any, Any] = {}
 
     def of(self, tensor: Any) -> Any:
-        """The checksum as a tensor of one int64 on the same device, without waiting for it; its form is not part of it.
+        """The checksum as an int64 tensor on the same device, without synchronisation; the form is not included.
 
         Raises:
             RuntimeError: the tensor is not strided, or has no memory.
@@ -67,7 +67,7 @@ class DeviceChecksums:
         return total
 
     def _weights_on(self, numbers: Any) -> Any:
-        """Odd weights of the positions in a chunk."""
+        """Odd weights for the positions in a chunk."""
         n = min(numbers.numel(), CHUNK)
         weights = self.weights.get(numbers.device)
         if weights is None or weights.numel() < n:
@@ -85,7 +85,7 @@ MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 def _mix(number: int) -> int:
-    """The output of SplitMix64 for this state, as of `_weights_on`."""
+    """The output of SplitMix64 for the states of `_weights_on`."""
     x = (number + 1) * GOLDEN & MASK
     for shift, factor in MIX:
         x = (x ^ (x >> shift)) * factor & MASK
@@ -93,10 +93,10 @@ def _mix(number: int) -> int:
 
 
 def _shift(x: Any, shift: int) -> Any:
-    """To the right, zeros coming in: PyTorch repeats the sign."""
+    """Logical right shift, as that of PyTorch repeats the sign."""
     return (x >> shift) & ((1 << (64 - shift)) - 1)
 
 
 def _to_signed(number: int) -> int:
-    """The same 64 bits as a signed number."""
+    """The same 64 bits as a signed integer."""
     return number - (1 << 64) if number >> 63 else number

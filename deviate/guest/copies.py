@@ -1,7 +1,7 @@
-"""Files of other packages that travel with the guest: a sink or an adapter each, copied into the folder `plugins`.
+"""Files of plug-ins that are copied with the guest: sinks and adapters, each in the folder `plugins`.
 
 They import from `deviate.sinks` and `deviate.guest`, as they do where deviate is installed. In the user's process
-neither is there: what they get is the guest's own, and `sys.modules` never shows it under those names.
+neither exists: these imports are redirected to modules of the guest, and `sys.modules` does not contain the names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = {"deviate.sinks": ROOT + ".sinks", "deviate.guest": __package__}
 
 
 def load_copy(name: str) -> ModuleType:
-    """Import the copy of another package's module, by the name that it has there.
+    """Import the copy of a plug-in's module under its original name.
 
     Raises:
         OSError: there is no copy.
@@ -43,7 +43,7 @@ def load_copy(name: str) -> ModuleType:
 
 
 def _import(name: str, *arguments: Any) -> Any:
-    """`__import__` of a copy: no other module of the process sees it."""
+    """`__import__` for such copies; no other module of the process sees it."""
     for part, replacement in HERE.items():
         if name == part or name.startswith(part + "."):
             name = replacement + name[len(part) :]

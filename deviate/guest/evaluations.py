@@ -1,9 +1,9 @@
-"""Data of evaluations as a hash, by which runs show that they were tested on the same examples: for every framework.
+"""Hashes of evaluation data, which show that runs were tested on the same examples; shared by all frameworks.
 
-Adapters hand in the arrays that a model was given outside of training. Nothing in an array tells whether it came from
-the data or from the model itself, as the states of a solver, a sampler or an agent do. So the hash is recorded with the
-evidence for it. Equal hashes always mean equal inputs; different ones mean different examples only where the evidence
-shows that they are examples.
+Adapters pass the arrays that a model received outside of training. An array does not show whether it came from the data
+or from the model itself, such as the states of a solver, a sampler or an agent. The hash is therefore recorded with the
+evidence for it. Equal hashes always mean equal inputs; different hashes mean different examples only if the evidence
+shows that the arrays are examples.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ INPUTS = "inputs"
 
 
 class Evaluations:
-    """The evaluations of one framework, up to the first that tells of its examples.
+    """Evaluations of one framework, until one is recorded whose inputs are known to be examples.
 
-    An evaluation of bare inputs is kept until the next one shows whether it was given the same.
+    An evaluation of inputs without evidence is kept until the next one shows whether it received the same.
 
     Attributes:
         is_over: whether the examples have been recorded.
@@ -42,20 +42,20 @@ class Evaluations:
         self.first: tuple[str, int] | None = None
 
     def add(self, batch: Sequence[Array], of_pass: object = None) -> None:
-        """Add a batch of the evaluation that is going on; arrays and pass as of `Examples.add`."""
+        """Add a batch to the current evaluation; arguments as in `Examples.add`."""
         if not self.is_over and (self.first is None or self.has_trained):
             self.examples.add(batch, of_pass)
 
     def train(self) -> None:
-        """Training goes on, so that what a model computes afterwards is something else."""
+        """Training continues, so later outputs of the model no longer belong to the current evaluation."""
         self.has_trained = True
 
     def drop(self) -> None:
-        """Forget the evaluation that is going on."""
+        """Discard the current evaluation."""
         self.examples = Examples()
 
     def end(self, evidence: str = INPUTS) -> bool:
-        """End the evaluation that is going on, if there is one; gives whether its examples were recorded."""
+        """End the current evaluation, if any; returns whether its examples were recorded."""
         n_examples = self.examples.count
         if self.is_over or not n_examples:
             return False

@@ -1,4 +1,4 @@
-"""Examples of an evaluation: rows of a set as they come, the name of a set, and keys by which examples are known."""
+"""Examples of an evaluation: rows in order of arrival, names of sets, and keys that identify examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_
 
 
 class Part:
-    """Rows of one array of a set, as they come."""
+    """Rows of one array of a set, in order of arrival."""
 
     __slots__ = ("chunks", "kind", "rows", "shape")
 
@@ -44,7 +44,9 @@ class Set:
         self.why_not = ""
 
     def add(self, arrays: dict[str, Array]) -> int:
-        """Add a batch of rows; gives how many bytes they take. Arrays that do not fit those before end the set."""
+        """Add a batch of rows; returns their size in bytes. Arrays that do not fit the previous ones invalidate the
+        set.
+        """
         size = 0
         for name, (kind, shape, buffer) in arrays.items():
             part = self.parts.get(name)
@@ -60,18 +62,18 @@ class Set:
         return size
 
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
         return sum(len(chunk) for part in self.parts.values() for chunk in part.chunks)
 
     def arrays(self) -> list[tuple[str, Array]]:
-        """What has a row for every example; the rest was not there for all of them."""
+        """Arrays with a row for every example; incomplete arrays are left out."""
         rows = max((part.rows for part in self.parts.values()), default=0)
         return [(name, part.whole()) for name, part in self.parts.items() if part.rows == rows]
 
 
 def example_keys(batch: Array) -> Array:
-    """A hash of each row of an array, by which examples are known in whatever order they come: (rows,) of uint64."""
-    from hashlib import blake2b  # loads OpenSSL, and most runs keep nothing
+    """A hash of each row of an array, which identifies examples in any order; shape (rows,), uint64."""
+    from hashlib import blake2b  # loads OpenSSL, and most runs capture nothing
 
     from .hashing import pieces
 
@@ -91,5 +93,5 @@ def example_keys(batch: Array) -> Array:
 
 
 def fit_name(name: str) -> str:
-    """The name of a set as it stands in the name of a file."""
+    """The name of a set in a form that fits file names."""
     return "".join(sign if sign in FIT else "_" for sign in name).strip("_.") or "test"

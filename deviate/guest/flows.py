@@ -1,7 +1,8 @@
-"""Flows: where the value of a call goes, told from the text of the project: into which other call, directly or by name.
+"""Follows the value of a call through the source text of the project: into which other call it goes, directly or by
+name.
 
-A draw that is made into a variable of the model is an initialisation, a dataset that is divided after it was shuffled
-was shuffled to divide it; nothing in the call itself tells.
+A draw that becomes a variable of the model is an initialisation; a dataset that is split after shuffling was shuffled
+for the split. The call itself does not show this.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 class Flows:
-    """Answers for frames of the project; each line is read once."""
+    """Answers for frames of the project; each line is analysed once."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -41,7 +42,7 @@ class Flows:
         *,
         as_data: bool = False,
     ) -> bool:
-        """Whether the value that is computed in this frame now goes into a call of one of these names.
+        """Whether the value that this frame is computing is passed to a call of one of these names.
 
         It is followed through the names of its function, and through `return` to the callers.
 
@@ -71,7 +72,7 @@ class Flows:
         return entry[1]
 
     def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str], as_data: bool) -> bool | None:
-        """Whether a value computed in this line reaches such a call; None when the function returns it."""
+        """Whether a value computed in this line reaches such a call; None if the function returns it."""
         tree = self._tree(file)
         if tree is None:
             return False
@@ -112,21 +113,21 @@ def _find(tree: ast.Module, line: int) -> tuple[ast.AST, ast.AST]:
 
 
 def _inner(node: ast.AST) -> Iterator[ast.stmt]:
-    """The statements that stand directly in one."""
+    """The direct child statements of a statement."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
-        elif not isinstance(child, ast.expr):  # handlers of exceptions, cases
+        elif not isinstance(child, ast.expr):  # exception handlers, match cases
             yield from _inner(child)
 
 
 def _data_of(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that may be examples."""
+    """Arguments of a call that may be examples."""
     return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in DATA_KEYWORDS)]
 
 
 def _makes_no_data(statement: ast.AST) -> bool:
-    """Whether a statement binds an object of a class that holds no examples, by its name."""
+    """Whether a statement assigns an object of a class that holds no examples, judged by its name."""
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.Call):
         return False
@@ -135,7 +136,7 @@ def _makes_no_data(statement: ast.AST) -> bool:
 
 
 def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: bool) -> bool | None:
-    """Follow the names that a statement binds through the later statements of its function."""
+    """Follow the names that a statement assigns through later statements of its function."""
     bound_names = set(_bound_names(statement))
     if as_data:
         bound_names = set() if _makes_no_data(statement) else bound_names | set(_extended_containers(statement))
@@ -158,7 +159,7 @@ def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: 
 
 
 def _within(scope: ast.AST) -> Iterator[ast.stmt]:
-    """The statements of a function in order, those of functions and classes in it left out."""
+    """Statements of a function in order, without those of nested functions and classes."""
     for node in _inner(scope):
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             yield node
@@ -173,7 +174,7 @@ def _calls_of(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str])
 
 
 def _bound_names(statement: ast.AST) -> Iterator[str]:
-    """The names that an assignment binds: attributes with their dots, containers for their items."""
+    """Names assigned by a statement: attributes with dots, containers for their items."""
     targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
     while targets:
         target = targets.pop()
@@ -188,7 +189,7 @@ def _bound_names(statement: ast.AST) -> Iterator[str]:
 
 
 def _extended_containers(statement: ast.AST) -> Iterator[str]:
-    """The container that a statement adds to."""
+    """The container that a statement appends to."""
     call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KEEPING:
         owner = call.func.value
@@ -199,7 +200,7 @@ def _extended_containers(statement: ast.AST) -> Iterator[str]:
 
 
 def _names_read(node: ast.AST) -> set[str]:
-    """The names that are read in an expression or statement, those of the statements in it too."""
+    """Names that an expression or statement reads, including nested statements."""
     reads = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
     return reads | {_dotted_name(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
 

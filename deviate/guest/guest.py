@@ -1,4 +1,4 @@
-"""The start of the guest: reads what the run asks for, and puts every part in its place."""
+"""Starts the guest: reads what the run requests, and installs every part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _context: AdapterContext | None = None
 
 
 def start() -> None:
-    """Begin to record this process, once; without DEVIATE_RUN_DIR nothing happens."""
+    """Start recording this process, once; does nothing without DEVIATE_RUN_DIR."""
     global _context
     folder = os.environ.get("DEVIATE_RUN_DIR")
     if _context is not None or not folder:
@@ -65,7 +65,7 @@ def _read_json(path: str) -> Any:
 
 
 def _facts() -> dict[str, object]:
-    """What tells one process from another; not its arguments, which may hold a secret."""
+    """Facts that identify a process. Arguments are not included, as they may contain a secret."""
     return {
         "python": ".".join(map(str, sys.version_info[:3])),
         "implementation": sys.implementation.name,

@@ -1,4 +1,6 @@
-"""Hashes that prove runs equal: weights by name, examples in whatever order. Frameworks hand in the bytes."""
+"""Hashes that show that runs are equal: of weights by name, and of examples in any order. Frameworks supply the
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ PARTS = 16
 
 
 def weights_digest(weights: Iterable[tuple[str, Array]]) -> str:
-    """SHA-256 over names, types, shapes and bytes, in order of the names; each name stands once.
+    """SHA-256 over names, types, shapes and bytes, in order of the names, which are unique.
 
     Args:
         weights: by name; instead of a buffer there may be a function that gives it when its turn has come.
@@ -27,7 +29,7 @@ def weights_digest(weights: Iterable[tuple[str, Array]]) -> str:
 
 
 class Examples:
-    """A hash of examples that depends, within a pass, neither on their order nor on how they were put into batches.
+    """A hash of examples that is independent of their order and batches within a pass.
 
     Each example is hashed alone and the hashes are added up, so that one that comes twice counts twice. Passes count
     apart: an evaluation of the training and then of the test data tells which is which, whatever their union is.
@@ -39,7 +41,7 @@ class Examples:
         self.passes: dict[object, list[int]] = {}
 
     def add(self, batch: Sequence[Array], of_pass: object = None) -> None:
-        """Add the examples of a batch: arrays whose first dimension, the same in all, counts the examples.
+        """Add a batch of examples: arrays with the same first dimension, which counts the examples.
 
         Args:
             of_pass: tells the pass that the batch is a part of; without it the batch is one of its own.
@@ -62,7 +64,7 @@ class Examples:
         self.count += n
 
     def digest(self) -> str:
-        """Hexadecimal; the number of examples is part of it, the order of the passes is not."""
+        """Hexadecimal digest; it depends on the number of examples, but not on the order of the passes."""
         total = hashlib.sha256()
         for count, value in sorted(map(tuple, self.passes.values())):
             total.update(b"%d %d;" % (count, value))
@@ -70,7 +72,7 @@ class Examples:
 
 
 def pieces(size: int) -> list[tuple[int, int]]:
-    """Which bytes count of an array that has so many."""
+    """Slices of the bytes that are hashed, for an array of this size."""
     if size <= LONGEST:
         return [(0, size)]
     length = LONGEST // PARTS
@@ -83,7 +85,7 @@ def _flat(buffer: Any) -> memoryview:
 
 
 def _begin(to: Any, name: str, kind: str, shape: Sequence[int]) -> None:
-    """What precedes the bytes of an array, with its own length, so that nothing can be taken for something else."""
+    """The header that precedes the bytes of an array; it includes its own length, so it is unambiguous."""
     head = "\x1f".join((name, kind, ",".join(str(int(size)) for size in shape))).encode("utf-8", "backslashreplace")
     to.update(b"%d:" % len(head))
     to.update(head)

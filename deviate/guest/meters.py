@@ -1,7 +1,7 @@
-"""Taps around the methods that update meters: what the meter will print is read when it has been updated.
+"""Taps around methods that update meters: the value that the meter will print is read after the update.
 
-Called in two steps as taps around sinks are (see `calls`). The second step is done by `map` and `starmap`, in C: the
-callee sees the script as its caller, and the reading comes after it.
+The tap is called in two steps, like taps around sinks (see `calls`). The second step is done by `map` and `starmap` in
+C: the callee sees the script as its caller, and the value is read afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def update(
     *args: Any,
     **kwargs: Any,
 ) -> Callable[[], Any]:
-    """The first step: gives the call that is left to do, which ends with the reading of the meter."""
+    """The first step: returns the remaining call, which ends by reading the meter."""
     after = partial(_record, recorder, sites, label, callee, args, kwargs)
     return map(after, starmap(partial(callee, **kwargs) if kwargs else callee, (args,))).__next__
 
@@ -43,7 +43,7 @@ def _record(
     kwargs: Mapping[str, Any],
     result: Any,
 ) -> Any:
-    """Read the meter; nothing can be read of one that a coroutine is still to update."""
+    """Read the meter, unless the update is a coroutine that has not run yet."""
     if type(result) is not CoroutineType:
         for site in sites:
             try:
@@ -62,7 +62,7 @@ def _numbers(callee: Any, names: Sequence[str]) -> Numbers:
         try:
             value = _attribute(owner, name)
             numbers = [] if isinstance(value, str) else read(value)
-        except Exception:  # a property may not be ready, such as a mean of nothing
+        except Exception:  # a property may raise, such as a mean of nothing
             numbers = []
         if len(numbers) == 1 and numbers[0][0] is None:
             return numbers
@@ -70,10 +70,10 @@ def _numbers(callee: Any, names: Sequence[str]) -> Numbers:
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    """A plain attribute, a slot or a property; what would run other code counts as absent.
+    """The value of a plain attribute, a slot or a property; ABSENT if reading it would run other code.
 
-    A property is code of the user's: the analysis names only those that compute and change nothing. It may bring a
-    number from an accelerator to the host, which a run without taps would not wait for: then it counts as absent too.
+    A property is user code: the analysis lists only properties that compute without side effects. A property that would
+    copy a number from an accelerator to the host, and so wait for it, also counts as absent.
     """
     member = next((base.__dict__[name] for base in type(owner).__mro__ if name in base.__dict__), ABSENT)
     if isinstance(member, property):
@@ -95,7 +95,7 @@ def _state(owner: Any) -> Mapping[str, Any]:
 
 
 def _is_remote_inside(owner: Any) -> bool:
-    """Whether something that the meter keeps is on an accelerator, itself or in a sequence or mapping."""
+    """Whether the meter holds values on an accelerator, directly or in a sequence or mapping."""
     members = [member for base in type(owner).__mro__ for member in base.__dict__.values()]
     slots = [member.__get__(owner) for member in members if type(member) is MemberDescriptorType]
     values = [*_state(owner).values(), *slots]

@@ -1,4 +1,4 @@
-"""Regions: functions and constructors whose draws are for one stream."""
+"""Regions: functions and constructors whose random draws belong to one stream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INIT = "init"
 
 
 def region(streams: Streams, stream: str, function: Any) -> Any:
-    """The function, drawing from a stream."""
+    """Wrap a function so that it draws from a stream."""
 
     def inside(*args: Any, **kwargs: Any) -> Any:
         before = streams.enter(stream)
@@ -25,7 +25,7 @@ def region(streams: Streams, stream: str, function: Any) -> Any:
 
 
 class Region:
-    """A block of code whose draws are for a stream."""
+    """A context in which draws belong to a stream."""
 
     __slots__ = ("before", "stream", "streams")
 
@@ -41,7 +41,7 @@ class Region:
 
 
 def at_subclass(owner: Any, act: Callable[[Any], object]) -> None:
-    """Act on every class that will be derived from one."""
+    """Call a function for every class that is derived from a class."""
 
     def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
         super(owner, cls).__init_subclass__(**kwargs)
@@ -51,10 +51,10 @@ def at_subclass(owner: Any, act: Callable[[Any], object]) -> None:
 
 
 class Constructor:
-    """A method that initialises, a region where it is the outermost one.
+    """A method of initialisation that is a region if it is the outermost one.
 
-    Read from a class it is the function itself, for libraries look at its signature; and inside another constructor
-    nothing comes between: some go through the frames of constructors to find the arguments of each.
+    Accessed on the class it is the original function, since libraries inspect its signature; inside another constructor
+    it is not wrapped, since some libraries search the frames of constructors for arguments.
     """
 
     def __init__(self, function: Any, streams: Streams) -> None:
@@ -68,5 +68,5 @@ class Constructor:
         return bound if self.streams.now == INIT else region(self.streams, INIT, bound)
 
     def __reduce__(self) -> Any:
-        # Who pickles a class by its contents gets the function. Reading it must need nothing of the guest.
+        # Pickling a class by value pickles the original function, so that unpickling does not require the guest.
         return max, ((self.function,),)

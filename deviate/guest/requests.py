@@ -1,4 +1,4 @@
-"""Requests: seeds for whoever asks for one, by the stream it is for and how many asked before. No state is swapped."""
+"""Seeds on request, numbered by stream and count. No generator state is switched."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Requests(Bank):
         self.follows = follows or library
 
     def next(self, stream: str) -> tuple[int, int]:
-        """The seed of a stream and the number of this request."""
+        """The seed for the next request of a stream, and the number of the request."""
         state = self.states.get(stream) or self._state(stream)
         state[1] += 1
         return state[0], state[1]
@@ -32,7 +32,7 @@ class Requests(Bank):
         return Given(derive(*self.next(stream)))
 
     def seed(self, stream: str, key: str) -> Given:
-        """Seed for one that asks for a seed of its own: the same whenever the script asks for the same."""
+        """The seed for a request with an explicit seed: the same whenever the script passes the same seed."""
         self.streams.tell_drawn(self.library, stream)
         return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.script_seeds.get(stream), key), stream))
 
@@ -49,7 +49,7 @@ class Requests(Bank):
         return self.states.get(OTHER) or self._state(OTHER)
 
     def switch(self, before: str, now: str) -> None:
-        """Every stream has its own count, whichever draws now."""
+        """Does nothing, as every stream has its own count."""
 
     def note_draws(self, now: str) -> None:
         super().note_draws(OTHER)

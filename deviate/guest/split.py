@@ -1,11 +1,11 @@
-"""Which examples train and which test: what is shuffled or made up outside the training is the same in every run.
+"""Routes draws that decide which examples train and which test, so that they are the same in every run.
 
-Runs that are compared must be tested on the same data, so the `split` stream is held in every built-in variant but the
-one of that name. A permutation that the project draws outside its main loop is taken for one that divides the data, one
-inside for the order of the examples. Whether a draw is inside is told by the lines of the frames, so that it does not
-depend on taps. Other draws before the main loop divide nothing, but where the text of the project shows that their
-values become the examples of a loader, of `fit` or of an evaluation, they are what the examples are made of. Where it
-does not, they stay what they are, and are recorded with their place: a hash of the test data shows whether they matter.
+Compared runs must be tested on the same data, so the `split` stream is held in every built-in variant except the one of
+that name. A permutation that the project draws outside its main loop is assumed to divide the data, one inside to order
+the examples. The lines of the frames decide whether a draw is inside, so it does not depend on taps. Other draws before
+the main loop do not divide anything, unless the text of the project shows that their values become the examples of a
+loader, of `fit` or of an evaluation; then the examples are made of them. Otherwise they are not changed, and are
+recorded with their place: a hash of the test data shows whether they matter.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ BETWEEN = ("pandas.",)
 
 
 class Splitting:
-    """Tells what permutations are drawn for, and lets them draw from that stream."""
+    """Finds the purpose of permutations, and routes them to the matching stream."""
 
     def __init__(self, streams: Streams, project: Project) -> None:
         self.streams = streams
         self.project = project
 
     def stream(self, frame: FrameType) -> str | None:
-        """Stream of a permutation that is drawn in this frame; None for one of a library, which is its own affair."""
+        """Stream of a permutation that is drawn in this frame; None if a library draws it for itself."""
         streams, project = self.streams, self.project
         if not streams.is_active or not streams.is_routed_thread():
             return None
@@ -50,7 +50,7 @@ class Splitting:
     def patch(
         self, owner: Any, names: tuple[str, ...], is_permutation: Callable[..., bool] = lambda *args, **kwargs: True
     ) -> None:
-        """Let functions of `owner` draw from `split` or `shuffle` where the project calls them.
+        """Route functions of `owner` to `split` or `shuffle` where the project calls them.
 
         Args:
             is_permutation: called with their arguments; where it is false, the call is like any other.
@@ -74,7 +74,7 @@ class Splitting:
 
 
 class EarlyDraws:
-    """Draws outside of the main loop: those of which examples are made draw from `split`; all are recorded by place."""
+    """Draws outside of the main loop: draws that make examples are routed to `split`; all are recorded by place."""
 
     def __init__(self, streams: Streams, project: Project) -> None:
         self.streams = streams
@@ -84,7 +84,7 @@ class EarlyDraws:
         self.flows: Any = None
 
     def patch(self, owner: Any, names: Iterable[str], library: str, *, is_passing: Callable[[], bool] = bool) -> None:
-        """Patch functions of `owner` that draw numbers.
+        """Patch functions of `owner` that draw random numbers.
 
         Args:
             library: what the names follow in the record.
@@ -113,7 +113,7 @@ class EarlyDraws:
             setattr(owner, name, _wraps_like(draw, original, owner, name))
 
     def stream(self, frame: FrameType, call: str) -> str | None:
-        """What is drawn for in a frame; None where the project does not ask itself."""
+        """The stream of a draw in a frame; None if the project did not request it."""
         code, caller = frame.f_code, frame.f_back
         around = (code,) if caller is None else (code, caller.f_code)
         key = (call, id(code), frame.f_lineno, id(around[-1]), 0 if caller is None else caller.f_lineno)
@@ -129,7 +129,7 @@ class EarlyDraws:
         if self.project.place(frame.f_code) is None:
             return ""
         if self.flows is None:
-            from .flows import Flows  # not at the start of every process: it brings `ast` along
+            from .flows import Flows  # not at the start of every process, since it imports `ast`
 
             self.flows = Flows(self.project)
         with self.recorder.guarded("purpose of a draw"):
@@ -138,7 +138,7 @@ class EarlyDraws:
 
 
 def _wraps_like(draw: Any, original: Any, owner: Any, name: str) -> Any:
-    """The wrapper like the original; a function of a module is pickled by the name that it has there."""
+    """Make the wrapper look like the original; module functions are pickled by their qualified name."""
     wraps_like(draw, original)
     if isinstance(owner, ModuleType):
         draw.__module__, draw.__qualname__ = owner.__name__, name

@@ -1,10 +1,11 @@
-"""Streams: what random numbers are drawn for, and the generators that follow.
+"""Random streams: the purposes of random numbers, and the generators that follow them.
 
-Each global generator of a library has a state for each stream. Regions of code (the constructor of a module, a sampler,
-a forward pass) belong to a stream: on entering one, every library draws from the states of that stream, and on leaving
-it from those of before. So a stream can vary between runs while all others stay what they were, bit for bit.
+Each global generator of a library has one state per stream. Regions of code (the constructor of a module, a sampler, a
+forward pass) belong to a stream: on entry, every library switches to the states of that stream, and on exit back to the
+previous ones. One stream can therefore vary between runs while all others stay bitwise the same.
 
-Where regions nest, the outermost counts, but for `init`: a layer that a forward pass makes is initialised all the same.
+In nested regions the outermost one counts, except for `init`: a layer that is created in a forward pass is still
+initialised from `init`.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
     class OtherThreads(Protocol):
-        """Threads that draw from the streams beside the routed one, one at a time (`callback_threads.py`)."""
+        """Other threads that draw from the streams, one at a time (`callback_threads.py`)."""
 
         now: str
         """The stream that the one that draws now draws from."""
 
         def is_drawing(self) -> bool:
-            """Whether this thread is the one that draws now."""
+            """Whether the current thread is the one that may draw."""
 
         def exclude(self) -> ContextManager[None]:
-            """A time in which none of them draws."""
+            """A context in which no other thread draws."""
 
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
@@ -40,7 +41,7 @@ OTHER = "other"
 
 
 def derive(*parts: object) -> int:
-    """A seed in [0, 2**32) from the parts, the same on every machine and in every Python.
+    """A seed in [0, 2**32) derived from the parts; the same on every machine and Python version.
 
     Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
     """
@@ -51,7 +52,7 @@ def derive(*parts: object) -> int:
 
 
 def spell_seed(seed: Any) -> str:
-    """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
+    """A seed as text. Integers of any type have the same text; other seeds are identified by their contents."""
     try:
         return str(operator.index(seed))
     except TypeError:
@@ -59,7 +60,7 @@ def spell_seed(seed: Any) -> str:
 
 
 class Streams:
-    """Which stream draws now.
+    """Tracks the stream that draws are currently routed to.
 
     Only the thread that routes draws is routed, and with it the main thread of every forked process; what other threads
     draw comes from whatever state is in place, unless they are callbacks of a framework (`callback_threads.py`).
@@ -91,19 +92,21 @@ class Streams:
 
     @property
     def now(self) -> str:
-        """The stream that draws now, in this thread."""
+        """The current stream of this thread."""
         threads = self.callback_threads
         return threads.now if threads is not None and threads.is_drawing() else self.routed_stream
 
     def is_routed_thread(self) -> bool:
-        """Whether draws and seeds of this thread are ours to route at this moment."""
+        """Whether draws and seeds of this thread are currently routed."""
         threads = self.callback_threads
         return not self.paused and (get_ident() == self.thread or (threads is not None and threads.is_drawing()))
 
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
-        """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
+        """Enter a region; returns the argument of `leave`, or None if nothing changes. Takes some µs, less when
+        nested.
+        """
         if self.callback_threads is not None and not self.callback_threads.is_drawing():
             with self.callback_threads.exclude():
                 return self._enter(stream)
@@ -131,7 +134,7 @@ class Streams:
         self.swap_states(before, now)
 
     def swap_states(self, before: str, now: str) -> None:
-        """Let every library draw from the states of another stream."""
+        """Switch every library to the states of another stream."""
         for bank in self.banks:
             try:
                 bank.switch(before, now)
@@ -144,7 +147,7 @@ class Streams:
     # ------------------------------------------------------------ seeds
 
     def seed(self, library: str, script_seed: str | None = None, stream: str | None = None) -> int:
-        """Seed of a generator of `library` for a stream (by default the one that draws now).
+        """The seed of `library` for a stream (by default the current one).
 
         Args:
             script_seed: the seed that the script asked for, as text; None for none.
@@ -153,7 +156,7 @@ class Streams:
         return derive(seeds.get(stream or self.now, seeds[OTHER]), library, script_seed)
 
     def next_seed(self, *call: str, stream: str | None = None) -> int:
-        """A seed for one of several calls that are told apart by nothing but their order."""
+        """A seed for one of several calls that differ only in their order."""
         chosen = stream or self.now
         key = (chosen, *call)
         self.counts[key] = count = self.counts.get(key, 0) + 1
@@ -161,7 +164,7 @@ class Streams:
         return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
 
     def reseed(self, library: str, script_seed: str, set_seed: Callable[[], Any]) -> Any:
-        """Carry out a seeding call of the script; gives its result.
+        """Carry out a seeding call of the script; returns its result.
 
         Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
         a region it is the region's own affair, so that seeds drawn for augmentation do not move the shuffling.
@@ -180,14 +183,14 @@ class Streams:
         self.drawn.setdefault(library, set()).add(stream)
 
     def record_draw(self, call: str, stream: str, file: str, line: int) -> None:
-        """Record a draw outside of the main loop, the first time that this line makes it."""
+        """Record a draw outside of the main loop, once per line."""
         place = (call, file, line)
         if place not in self.places and len(self.places) < MOST_PLACES:
             self.places.add(place)
             self.recorder.event("drawn", call, stream, file, line)
 
     def report(self) -> None:
-        """Tell from which streams was drawn; the last thing of a process."""
+        """Report which streams were used, at the end of the process."""
         if not self.is_active:
             return
         for bank in self.banks:
@@ -197,9 +200,9 @@ class Streams:
 
 
 class Bank:
-    """The states of one global generator, one for each stream.
+    """The states of one global generator, one per stream.
 
-    A library derives from it and says how a state is made, put in place, taken out, and told from another one.
+    Each library derives a class from it that creates, sets, reads and compares states.
 
     Attributes:
         library: under whose name draws are told.
@@ -219,21 +222,21 @@ class Bank:
     # What a library gives.
 
     def new_state(self, seed: int) -> Any:
-        """A new state."""
+        """Create a new state."""
         raise NotImplementedError
 
     now: Any = None
 
     def set_state(self, state: Any) -> None:
-        """Let draws come from this state; here, from what asks for `now` each time."""
+        """Draw from this state; `now` is called again at every draw where the library allows it."""
         self.now = state
 
     def get_state(self) -> Any:
-        """The state that draws come from now."""
+        """The state that draws currently come from."""
         return self.now
 
     def fingerprint(self, state: Any) -> Any:
-        """What tells whether the state has moved; compared with `==`."""
+        """A value that changes when the state changes, compared with `==`."""
         raise NotImplementedError
 
     # What all have in common.
@@ -249,7 +252,7 @@ class Bank:
         return state
 
     def before_seeding(self, script_seed: str, now: str) -> None:
-        """Before a seeding call in the stream `now`."""
+        """Called before a seeding call in the current stream."""
         self.note_draws(now)
         if now == OTHER:
             self.states.clear()
@@ -259,12 +262,12 @@ class Bank:
             self.script_seeds[now] = script_seed
 
     def after_seeding(self, now: str) -> None:
-        """After a seeding call in the stream `now`, which has changed the state in place."""
+        """Called after a seeding call in the current stream, which has changed the state in place."""
         self.states[now] = self.get_state()
         self.marks[now] = self.fingerprint(self.states[now])
 
     def note_draws(self, now: str) -> None:
-        """Note which streams have drawn since their last seed."""
+        """Record which streams were used since they were last seeded."""
         drawn = self.streams.drawn.setdefault(self.library, set())
         self.states[now] = self.get_state()
         for stream, state in self.states.items():

@@ -1,11 +1,11 @@
-"""The trace of a process: what it computed, record by record as checksums, so that two runs can be laid side by side.
+"""The trace of a process: checksums of what it computed, record by record, for comparing two runs.
 
-A record tells what was computed and a checksum of it, never the numbers themselves but those that were asked for. How
-much is recorded is the level, the rung of the ladder that the trace is for. Nothing here draws a number, starts a
-thread, or keeps an array of the program's.
+A record has a description and a checksum, not the numbers themselves unless they were requested. The level, which is
+the rung of the ladder that the trace is for, controls how much is recorded. Nothing here draws random numbers, starts a
+thread, or keeps an array of the program alive.
 
-Steps count the updates of weights that are complete: what stands before the first one is of step 0. Where no framework
-tells of updates, they are those of the main loop.
+Steps count completed updates of the weights: everything before the first update is step 0. If no framework reports
+updates, steps of the main loop are counted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ UNKNOWN = ""
 
 
 class Trace:
-    """What is traced of this process, as the spec asks for it.
+    """Records what this process computes, as far as the spec requests it.
 
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
@@ -107,7 +107,7 @@ class Trace:
         give: Callable[[], Array] | None = None,
         **more: object,
     ) -> None:
-        """One record.
+        """Add one record.
 
         Args:
             kind: one of those that docs/reference/traces.md lists.
@@ -128,7 +128,7 @@ class Trace:
             self.n_kept += 1
 
     def place(self, frame: FrameType | None) -> int:
-        """Number of the nearest place in the project, from `frame` on outwards; -1 where there is none."""
+        """Number of the nearest place in the project, searching outwards from `frame`; -1 if there is none."""
         files = self.files
         while frame is not None:
             name = frame.f_code.co_filename
@@ -148,13 +148,13 @@ class Trace:
         return number
 
     def attempt(self, where: str, act: Callable[[], object]) -> None:
-        """Act where something is traced now; an error is a fault of the guest."""
+        """Call a function if tracing is active; an error in it is recorded as a fault of the guest."""
         if self.level:
             with self.recorder.guarded(where):
                 act()
 
     def ends(self, framework: str, level: int, reason: str) -> None:
-        """Say once that a framework shows nothing above a level, and why, in words for the user."""
+        """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
             self.file.add("ends", framework, level, reason)
@@ -162,13 +162,15 @@ class Trace:
     # ------------------------------------------------------------ steps
 
     def tick(self) -> None:
-        """An update of the weights is complete: the step ends, and the next one begins."""
+        """A weight update is complete: end the current step and begin the next."""
         if self.level:
             self.has_updates = True
             self._end_step()
 
     def _main_step(self, step: int) -> None:
-        """The main loop begins a step: noted, and an update where nothing else has told of one since the last."""
+        """The main loop begins a step. This also counts as an update if no other update was reported since the last
+        one.
+        """
         if not self.level or self.pid != os.getpid():
             return
         self.recorder.tell(self.at_boundary)
@@ -178,7 +180,7 @@ class Trace:
         self.file.add("main", step)
 
     def _main_end(self) -> None:
-        """The main loop has ended; what it trained is still there, which it need not be when the process ends."""
+        """The main loop has ended; the weights still exist, which may no longer be true when the process ends."""
         if self.level and self.pid == os.getpid():
             self.recorder.tell(self.at_boundary)
 
@@ -212,7 +214,7 @@ class Trace:
     # ------------------------------------------------------------ the file
 
     def flush(self) -> None:
-        """Write what waits: whole steps, so that a process that is killed leaves whole ones."""
+        """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
         self.recorder.tell(self.at_flush)
         self.file.write(self.step)
 
@@ -222,7 +224,7 @@ class Trace:
         return {"rank": self.rank(), "pid": self.pid, **window}
 
     def close(self) -> None:
-        """The process ends, or has seen all that was asked for."""
+        """Write what is left, because the process ends or everything requested was recorded."""
         if not self.level or self.pid != os.getpid():
             return
         self.is_closing = True
@@ -235,7 +237,9 @@ class Trace:
             self.flush()
 
     def _close_before_exit(self) -> None:
-        """Programs whose libraries hang at the end call os._exit, which asks nobody."""
+        """Also close before `os._exit`, which is called by programs whose libraries hang at exit and runs no exit
+        handlers.
+        """
         original = os._exit
 
         def _exit(status: int) -> None:
@@ -250,7 +254,7 @@ class Trace:
         self.recorder.close()
         processes = sys.modules.get("multiprocessing")
         for child in [] if processes is None else processes.active_children():
-            child.terminate()  # those that load data would wait some seconds until they miss their parent
+            child.terminate()  # workers of data loaders would run for some seconds until they notice
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -259,12 +263,12 @@ class Trace:
         os._exit(0)
 
     def leave(self) -> None:
-        """Trace no more: a forked process computes for its parent, and what it does shows there."""
+        """Stop tracing: a forked process computes on behalf of its parent, which records the results."""
         self._set(0)
         del self.file.lines[:]
 
 
 def _rank_of_environment() -> int:
-    """Source: environment variables of torchrun."""
+    """Rank of this process. Source: environment variables of torchrun."""
     rank = os.environ.get("RANK", "")
     return int(rank) if rank.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""No run may change an original: a link in the work copy is made a file of its own before anything writes to it."""
+"""Protects original files: a link in the work copy is replaced by a copy before anything writes to it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MOST_REPORTED = 100
 
 
 def is_path(target: Any) -> bool:
-    """Whether a function that may be handed an open file as well is handed a path."""
+    """Whether a path is passed to a function that also accepts open files."""
     return isinstance(target, (str, bytes)) or hasattr(target, "__fspath__")
 
 
 class WriteGuard:
-    """Watches what the process opens for writing.
+    """Watches which files the process opens for writing.
 
     Args:
         work: root of the work copy.
@@ -47,14 +47,14 @@ class WriteGuard:
         self._reset()
 
     def _reset(self) -> None:
-        """At the start, and in a child after fork, where another thread may have held the lock."""
+        """Initialise the state; also in a forked child, where another thread may have held the lock."""
         self.lock = RLock()
         self.is_busy = False
 
     after_fork = _reset
 
     def begin(self) -> None:
-        """From here on, for the life of the process: an audit hook sees every open, from whatever Python code.
+        """Install an audit hook, which sees every open by Python code until the process ends.
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
@@ -68,7 +68,7 @@ class WriteGuard:
                     before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
                 elif checkpoints is not None:
                     checkpoints.before_reading(arguments[0])
-            elif event == "os.rename":  # it parts a link by itself
+            elif event == "os.rename":  # it replaces links by itself
                 if checkpoints is not None:
                     checkpoints.before_writing(arguments[1])
             else:
@@ -80,14 +80,14 @@ class WriteGuard:
         sys.addaudithook(hook)
 
     def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
-        """Called by adapters of readers in C with the path of a file."""
+        """Called with the path of a file by adapters of readers that are written in C."""
         if self.checkpoints is not None:
             self.checkpoints.before_reading(path)
 
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
     ) -> None:
-        """Called with the path of a file that is about to be written; also by adapters of writers in C.
+        """Called with the path of a file that is about to be written, also by adapters of writers in C.
 
         Args:
             is_touched: only its mode or its times change, or it is a data base, which is read and written.
@@ -95,8 +95,8 @@ class WriteGuard:
         if self.checkpoints is not None and not is_touched and not self.is_busy:
             self.checkpoints.before_writing(path)
         try:
-            with self.lock:  # other threads wait: what they write through may be the very link that is parted now
-                if self.is_busy:  # our own writing
+            with self.lock:  # other threads wait, as they may write through the link that is being replaced
+                if self.is_busy:  # the guest's own writes
                     return
                 self.is_busy = True
                 try:
@@ -110,7 +110,7 @@ class WriteGuard:
             self.recorder.fault("guard of %r" % (path,), error)
 
     def _part(self, path: str, is_emptied: bool) -> str | None:
-        """Make a link a file of its own. Returns what is written instead when that lies outside the work copy."""
+        """Replace a link by a copy. Returns the path that is written instead if it lies outside the work copy."""
         folder = os.path.realpath(os.path.dirname(path))
         place = os.path.join(folder, os.path.basename(path))
         if not place.startswith(self.work):
@@ -124,7 +124,7 @@ class WriteGuard:
         is_way_out = stat.S_ISLNK(status.st_mode) and target.startswith(self.root) and not target.startswith(self.work)
         if not is_hard_link and not is_way_out:
             return None if target.startswith(self.work) else target
-        import shutil  # loads every kind of compression, and few runs write to a link
+        import shutil  # loads compression modules, and few runs write to a link
 
         copy = "%s.%d.deviate" % (place, os.getpid())
         if is_emptied:

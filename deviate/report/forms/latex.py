@@ -51,9 +51,7 @@ class _Set:
 
 @document_form("latex")
 def render_latex(document: Document, medium: Medium) -> str:
-    """Render the results table in order of declaration, with booktabs, longtable if it is long, and siunitx on
-    request.
-    """
+    """Render the results table in order of declaration; with booktabs, longtable if long, siunitx on request."""
     if isinstance(document, Report):
         return _source(_fitting(document, has_siunitx=medium.has_siunitx), label_of(document))
     return floats(document)

@@ -23,5 +23,5 @@ def escape(text: str) -> str:
 
 
 def _apart(special: str) -> str:
-    """Escape one character; for the characters of addresses, use the HTML entity."""
+    """Escape a match: the colon or dot of an address by its HTML entity, other characters by a backslash."""
     return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")

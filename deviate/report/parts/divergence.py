@@ -124,9 +124,7 @@ def _value(value: float | None) -> str:
 
 
 def _sentence(proof: Repeatability) -> str:
-    """The first difference: `control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate
-    2.`.
-    """
+    """`control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate 2.`, as a sentence."""
     parting = proof.parting
     if parting is None:
         return ""
