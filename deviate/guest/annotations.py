@@ -1,4 +1,4 @@
-"""Names that only annotations use: `typing` itself would add to the start-up time of every process of the user."""
+"""Names that are used only in annotations: importing `typing` would increase the start-up time of every process."""
 
 __all__ = ["TYPE_CHECKING", "Any", "Array", "Callable", "Iterable", "Iterator", "Mapping", "Sequence"]
 

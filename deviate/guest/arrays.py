@@ -1,4 +1,4 @@
-"""Arrays of whatever library as types, shapes and bytes: what a script logs itself may be anything."""
+"""Converts arrays of any library to types, shapes and bytes, as scripts may log any of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST = 64
 
 
 def array_of(value: Any) -> Array:
-    """An array, a tensor of any library, or lists of numbers or texts.
+    """Convert an array, a tensor of any library, or lists of numbers or strings.
 
     Raises:
         ValueError: it has no rows, its rows differ in length, or it holds neither numbers nor texts.
@@ -31,7 +31,7 @@ def array_of(value: Any) -> Array:
     array = numpy.asarray(value)
     if array.dtype.kind == "O":
         return _of_lists(array.tolist())
-    if array.dtype.kind == "V":  # bfloat16 of JAX, and its like
+    if array.dtype.kind == "V":  # bfloat16 of JAX and similar types
         array = array.astype("float32")
     if not array.ndim:
         raise ValueError("a single value has no rows")
@@ -68,7 +68,7 @@ def _flat(value: Any, shape: Sequence[int]) -> list[Any]:
 
 
 def _of_texts(texts: Sequence[str], shape: Sequence[int]) -> Array:
-    """Texts of one length, as NumPy keeps them: UTF-32, filled up with zeros."""
+    """Strings of equal length as stored by NumPy: UTF-32, padded with zeros."""
     code = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
     data = b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts)
     return "U%d" % LONGEST, shape, data

@@ -1,4 +1,4 @@
-"""One bit: which weight it is flipped in, and the number that has it flipped. Frameworks read and write the bytes."""
+"""One bit: selects the weight, and computes the number with the bit flipped. Frameworks read and write the bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TRIES = 100
 
 
 class Moment:
-    """When the bit is flipped: before the first training step, or the first one in a later step of the main loop.
+    """When the bit is flipped: before the first training step, or the first one of a later main-loop step.
 
     Args:
         step: the level of the control `one-bit-step`, a number of the main loop's steps from 0.
@@ -42,9 +42,10 @@ class Moment:
 
 
 def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Candidates in order: the number of an array and the index of an element; the first that is finite is to be taken.
+    """Yield candidates in order: number of an array, and index of an element; the first finite one is used.
 
-    Uniform over the elements of all arrays with two or more dimensions; nothing comes where there is no such array.
+    Candidates are uniform over the elements of all arrays with two or more dimensions; without such arrays there are
+    none.
 
     Args:
         seed: the level of the control `one-bit`.
@@ -66,7 +67,7 @@ def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tu
 
 
 def unravel_index(place: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The index of the element that has this place in C order."""
+    """The index of the element at a position in C order."""
     index: list[int] = []
     for size in reversed(shape):
         index.append(place % size)
@@ -87,10 +88,7 @@ def flip_lowest_bit(raw: bytes) -> bytes:
 
 
 def flip_element(array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
-    """One of NumPy's arrays with the lowest bit of an element flipped, the value before and after.
-
-    None where it is not finite.
-    """
+    """Flip the lowest bit of an element of a NumPy array; returns the array, and the value before and after."""
     before = float(array[index])
     if not math.isfinite(before):
         return None

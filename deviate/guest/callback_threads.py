@@ -1,7 +1,7 @@
-"""Threads of a framework that call back into Python draw from a stream of their own, one at a time.
+"""Gives framework threads that call back into Python a stream of their own, one thread at a time.
 
-The states that libraries draw from are shared by all threads. While a callback draws, the main thread enters no region,
-and a callback waits until the main thread is outside of all; else its numbers would depend on when it was called.
+All threads share the states that libraries draw from. While a callback draws, the main thread enters no region, and a
+callback waits until the main thread has left all regions; otherwise its numbers would depend on timing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PATIENCE_S = 5.0
 
 
 class CallbackThreads:
-    """Lets callbacks draw from the streams of this process; once there is one, the main thread waits for them."""
+    """Lets callbacks draw from the streams of this process; the main thread then waits for them."""
 
     def __init__(self, streams: Streams) -> None:
         self.streams = streams
@@ -28,7 +28,7 @@ class CallbackThreads:
         streams.callback_threads = self
 
     def is_drawing(self) -> bool:
-        """Whether this thread draws now: it may set seeds and enter regions like the main thread."""
+        """Whether this thread may draw: like the main thread it can set seeds and enter regions."""
         return self.drawing_thread is not None and self.drawing_thread == get_ident()
 
     @contextmanager
@@ -36,7 +36,7 @@ class CallbackThreads:
         """For the main thread: enter or leave a region while no callback draws."""
         with self.turn:
             if not self.turn.wait_for(lambda: self.drawing_thread is None, PATIENCE_S):
-                # The callback has had its time, and what it still draws is nobody's.
+                # The callback has timed out; its further draws are not routed.
                 self.streams.swap_states(self.now, OTHER)
                 self.drawing_thread = None
                 self._give_up()
@@ -44,7 +44,7 @@ class CallbackThreads:
             self.turn.notify_all()
 
     def begin(self, stream: str) -> str | None:
-        """Begin a region in any thread; gives what `end` wants back, None when nothing changes."""
+        """Enter a region in any thread; returns the argument of `end`, or None if nothing changes."""
         streams = self.streams
         if streams.is_routed_thread():
             return streams.enter(stream)
@@ -69,7 +69,7 @@ class CallbackThreads:
             return
         is_drawing = self.is_drawing()
         if not is_drawing and get_ident() != self.streams.thread:
-            return  # its time was over before it was
+            return  # timed out before the end
         if not is_drawing or before != OTHER:
             self.streams.leave(before)
             return
@@ -80,7 +80,7 @@ class CallbackThreads:
 
 
 def callback_threads_of(streams: Streams) -> CallbackThreads:
-    """Those of this process, made when the first callback may come."""
+    """The instance of this process, created when the first callback may come."""
     if not isinstance(streams.callback_threads, CallbackThreads):
         return CallbackThreads(streams)
     return streams.callback_threads

@@ -1,8 +1,9 @@
-"""Runs that start from what an earlier training left: a checkpoint that was there before the run, and is picked up.
+"""Detects runs that start from the result of an earlier training: a checkpoint that existed before the run and is
+loaded.
 
-Pretrained weights and data are read too, so that a model is read is no sign yet. A file counts when it looks like a
-model, is older than the run, is read before the main loop begins, and then one of these is seen: the run writes it
-again; the main loop begins behind its first step; its name says nothing but that it is a checkpoint.
+Pretrained weights and data are read too, so reading a model file is not sufficient evidence. A file counts if it looks
+like a model, is older than the run, and is read before the main loop begins, and if in addition the run overwrites it,
+the main loop begins after its first step, or the name only says that it is a checkpoint.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ MOST = 1000
 
 
 class CheckpointGuard:
-    """Watches what is read until the main loop begins, and what becomes of it then.
+    """Watches which files are read before the main loop begins, and what happens to them afterwards.
 
     Args:
         began: time of the last change of what a run finds, seconds since the epoch; what is younger is its own.
@@ -77,7 +78,7 @@ class CheckpointGuard:
         self.is_done = False
 
     def before_reading(self, path: Any) -> None:
-        """A file is about to be read; called for every one, so it asks the cheap things first."""
+        """Called for every file that is about to be read, so it makes the cheap checks first."""
         if self.is_done or self.recorder.has_stepped or (type(path) is str and path.endswith(SOURCES)):
             return
         try:
@@ -104,7 +105,7 @@ class CheckpointGuard:
             self.recorder.fault("writing of %r" % (path,), error)
 
     def begin_main(self, iterable: Iterable[Any]) -> None:
-        """The main loop begins over an iterable: `range(start, end)`, by itself or in a progress bar."""
+        """The main loop begins over an iterable: `range(start, end)`, possibly in a progress bar."""
         counted = getattr(iterable, "iterable", iterable)
         if self.is_done or not self.read or type(counted) is not range or not counted:
             return
@@ -119,7 +120,7 @@ class CheckpointGuard:
             return
         try:
             is_older = os.stat(place).st_mtime < self.began
-        except OSError:  # the script asks for it in vain
+        except OSError:  # the script tries to read it without success
             return
         if not is_older or os.sep + ".cache" + os.sep in place:
             return
@@ -128,7 +129,7 @@ class CheckpointGuard:
             self._tell(place, BY_NAME)
 
     def _project_path(self, place: str) -> str:
-        """A file in the work copy as the user knows it, relative to the project."""
+        """The path of a file in the work copy relative to the project, as the user knows it."""
         return place[len(self.work) :] if place.startswith(self.work) else place
 
     def _tell(self, place: str, reason: str) -> None:
@@ -160,7 +161,7 @@ def _words(text: str) -> set[str]:
 
 
 def _is_named(name: str) -> bool:
-    """Whether a path says nothing of a file but that it is a checkpoint, which one, and of what run.
+    """Whether a path only says that a file is a checkpoint, which one, and of which run.
 
     `last.pt`, `epoch_12.pth`, `model_latest.pt` and `runs/3/checkpoint-500/optimizer.pt` do; `sam_vit_h.pth`,
     `yolov5s_last.pt` and `pretrained/checkpoint.pth` do not.
@@ -178,7 +179,7 @@ def _is_named(name: str) -> bool:
 
 
 def _is_asked_for(place: str) -> bool:
-    """Whether the command names this very file, or the folder of this one checkpoint."""
+    """Whether the command names this file, or the folder of this checkpoint only."""
     folder = os.path.dirname(place)
     wanted = {place, folder} if NUMBERED.match(os.path.basename(folder)) else {place}
     arguments = [word.rpartition("=")[2] for word in getattr(sys, "argv", [])[1:]]
@@ -186,9 +187,9 @@ def _is_asked_for(place: str) -> bool:
 
 
 def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard | None:
-    """The watch over this run; None where the run goes on with what an attempt before it left (DEVIATE_CONTINUED)."""
-    if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or what the user has given
+    """The guard of this run; None if the run continues the work of a previous attempt (DEVIATE_CONTINUED)."""
+    if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or a value from the user
         return None
-    # The folder in which the work copy was made: only its making has changed it, and its clock is that of the files.
+    # The work copy's folder: it has not changed since its creation, and has the same clock as its files.
     folder = os.path.dirname(os.path.dirname(os.path.abspath(work)))
     return CheckpointGuard(work, os.stat(folder).st_mtime, recorder, has_main=has_main)

@@ -1,4 +1,4 @@
-"""The work copy wins over an editable install of the very project; every other entry of the path stays as it is."""
+"""Gives the work copy precedence over an editable install of the same project; other path entries are unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARD = ("_frozen_importlib", "_frozen_importlib_external")
 
 
 class Editable:
-    """An editable install points to the original project by an entry of the path, or by a finder of its own.
+    """Handles editable installs, which refer to the original project by a path entry or by an import finder.
 
     Args:
         root: the original project.
@@ -34,7 +34,7 @@ class Editable:
                 sys.meta_path.insert(sys.meta_path.index(finder), Redirecting(finder, self))
 
     def in_copy(self, path: Any) -> str | None:
-        """Where something of the original project is in the copy; None for anything else."""
+        """The path in the work copy of a path in the original project; None for other paths."""
         if not isinstance(path, str) or not os.path.isabs(path) or "site-packages" in path:
             return None
         if path.startswith(self.work):
@@ -45,7 +45,7 @@ class Editable:
 
 
 class Redirecting:
-    """Stands before a finder and answers in its place where that finds a file of the original project."""
+    """Wraps a finder: where that finds a file of the original project, the copy is found instead."""
 
     def __init__(self, finder: Any, editable: Editable) -> None:
         self.finder = finder

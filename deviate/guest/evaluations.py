@@ -72,7 +72,7 @@ class Evaluations:
         return True
 
     def close(self) -> None:
-        """Record what has not been recorded: the process ends."""
+        """Record what has not been recorded yet, at the end of the process."""
         self.end()
         if self.first is not None and not self.is_over:
             self._record(*self.first, INPUTS)

@@ -44,9 +44,7 @@ class Set:
         self.why_not = ""
 
     def add(self, arrays: dict[str, Array]) -> int:
-        """Add a batch of rows; returns their size in bytes. Arrays that do not fit the previous ones invalidate the
-        set.
-        """
+        """Add a batch of rows; returns its size in bytes. Arrays that do not fit those before invalidate the set."""
         size = 0
         for name, (kind, shape, buffer) in arrays.items():
             part = self.parts.get(name)

@@ -1,5 +1,4 @@
-"""Follows the value of a call through the source text of the project: into which other call it goes, directly or by
-name.
+"""Follows the value of a call through the source text of the project, to the call that receives it directly or by name.
 
 A draw that becomes a variable of the model is an initialisation; a dataset that is split after shuffling was shuffled
 for the split. The call itself does not show this.

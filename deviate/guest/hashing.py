@@ -1,6 +1,4 @@
-"""Hashes that show that runs are equal: of weights by name, and of examples in any order. Frameworks supply the
-bytes.
-"""
+"""Hashes that show that runs are equal: of weights, and of examples in any order. Frameworks supply the bytes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Test and validation data by the names that the script gives them, as they are when the first training begins.
+"""Hashes test and validation data by the names that the script gives them, when the first training begins.
 
-What is in no loader and is handed to no `evaluate` is seen here: the arrays of scripts that compute by hand. The names
-are part of the record, so that a report says which arrays it speaks of.
+Data that is in no loader and is not passed to `evaluate` is found here: the arrays of scripts that compute by hand. The
+hash includes the names, so that a report can state which arrays it is about.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIBRARIES = frozenset(("numpy", "torch", "tensorflow", "jax", "jaxlib", "keras",
 
 
 def record_held_out(recorder: Recorder, project: Project, frame: FrameType | None) -> None:
-    """Record the hash of what this frame and its callers hold."""
+    """Record the hash of held-out data in this frame and its callers."""
     arrays: dict[str, Array] = {}
     size = 0
     for outer in project.frames(frame):
@@ -46,7 +46,7 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
                 size += memoryview(array[2]).nbytes
     if size > LARGEST or all(LABELS.search(_plain(name)) for name in arrays):
         return
-    sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples
+    sets: dict[tuple[str, int], list[str]] = {}  # arrays of a set with equally many rows belong to the same examples
     for name in sorted(arrays):
         sets.setdefault((_set_of(name), arrays[name][1][0]), []).append(name)
     data = Evaluations(recorder, ", ".join(sorted(arrays)))
@@ -56,7 +56,7 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
 
 
 def _held_values(frame: FrameType) -> list[tuple[str, Any]]:
-    """Names of held-out data and their values: variables, items of dictionaries, attributes of `self`."""
+    """Yield names and values of held-out data: variables, items of dictionaries, attributes of `self`."""
     code = frame.f_code
     if code.co_flags & names.IS_OPTIMIZED and not FRAME_READERS.isdisjoint(code.co_names):
         return []
@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
 
 
 def _array(value: Any) -> Array | None:
-    """The array behind a value that lies in the memory of the host; None for what is no set of several examples."""
+    """The array behind a value in host memory; None if it is not a set of several examples."""
     try:
         if isinstance(value, (list, tuple)):
             is_read = 1 < len(value) <= MOST_ITEMS

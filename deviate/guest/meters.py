@@ -56,7 +56,7 @@ def _record(
 
 
 def _numbers(callee: Any, names: Sequence[str]) -> Numbers:
-    """The first attribute of the meter that holds a number."""
+    """Numbers from the first attribute of the meter that has any."""
     owner = callee.__self__ if type(callee) in (MethodType, BuiltinMethodType) else callee
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Names of evaluation sets, from what the script itself calls its loaders, data sets and arrays."""
+"""Names of evaluation sets, from the names of loaders, datasets and arrays in the script."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_PARTS = 64
 
 
 def set_name(name: str) -> str:
-    """The name of a set in that of what holds it; "" where it tells nothing.
+    """The name of a set, from the name of a variable that holds it; "" if the name is not informative.
 
     >>> [set_name(name) for name in ("test_loader", "X_test", "valLoader", "val_ds", "testset", "loader", "images")]
     ['test', 'test', 'val', 'val', 'test', '', '']
@@ -59,7 +59,7 @@ def set_name(name: str) -> str:
 
 
 def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool], untold: str = PLAIN) -> str:
-    """The name of a set by what the script calls a thing in its outermost frame that has a telling name for it.
+    """The name of a set, from the outermost frame of the script with an informative name for an object.
 
     Args:
         frame: where the thing is in use; its callers are asked as well.
@@ -77,7 +77,7 @@ def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], b
 
 
 def of_function(frame: FrameType | None, project: Project) -> str:
-    """The name of a set in that of the innermost function that tells of one: `test`, `validate`."""
+    """The name of a set, from the innermost function whose name contains one: `test`, `validate`."""
     for outer in project.frames(frame):
         match = WORDS.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", outer.f_code.co_name).lower())
         if match:
@@ -87,7 +87,7 @@ def of_function(frame: FrameType | None, project: Project) -> str:
 
 
 def of_argument(frame: FrameType | None, project: Project) -> str:
-    """The name of a set in what the innermost function of the script was given: a word, or what its caller calls it.
+    """The name of a set, from an argument of the script's innermost function: a string, or a variable of the caller.
 
     >>> of_argument(None, None)
     ''
@@ -106,9 +106,10 @@ def of_argument(frame: FrameType | None, project: Project) -> str:
 
 
 def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
-    """What the innermost frame of the script that holds a thing has beside it: names and values, as labels by inputs.
+    """Names and values beside an object in the script's innermost frame that holds it, such as labels beside inputs.
 
-    First the name of the thing itself, then that of each of its neighbours: in the frame, or in the object.
+    The first name is that of the object itself, then those of its neighbours: in the frame, or in the containing
+    object.
     """
     for outer in project.frames(frame):
         names = variables(outer)
@@ -123,7 +124,7 @@ def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any],
 
 
 def variables(frame: FrameType) -> dict[str, Any]:
-    """A copy of the names of a frame; none of the values is kept alive by having been looked at."""
+    """A copy of the variables of a frame, which does not keep the values alive."""
     names = frame.f_locals
     variables = dict(names)
     # Up to Python 3.12 a function's frame keeps the dictionary that it made for us, and all values with it.
@@ -133,7 +134,7 @@ def variables(frame: FrameType) -> dict[str, Any]:
 
 
 def _names_held(frame: FrameType, is_target: Callable[[Any], bool]) -> Iterator[str]:
-    """Names of a thing in a frame: of its own, then as an item, then as an attribute."""
+    """Names of an object in a frame: variables first, then items, then attributes."""
     names = variables(frame)
     if len(names) > MOST_NAMES:
         return
@@ -161,7 +162,7 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """What an object keeps in a dictionary of its own; no code of its class is run for it."""
+    """The instance dictionary of an object, read without running code of its class."""
     if isinstance(value, (type, type(sys))):
         return {}
     try:
@@ -179,7 +180,7 @@ def _is_match(is_target: Callable[[Any], bool], value: Any) -> bool:
 
 
 def _measure() -> int:
-    """How many references there are to the dictionary of a frame that nobody else holds."""
+    """The reference count of a frame's dictionary that is referenced nowhere else."""
 
     def probe() -> int:
         names = sys._getframe().f_locals

@@ -1,6 +1,6 @@
-"""The window of main-loop steps in which a run is profiled; frameworks hand in how, and what they saw.
+"""The window of main-loop steps in which a run is profiled; frameworks supply the profiler and its results.
 
-Profiling changes no value and draws no number; it costs time, so the runs that are timed are others.
+Profiling changes no values and draws no random numbers, but takes time, so profiled runs are not timed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Source: Zhuang et al. (2022) profile 100 steps."""
 
 
 class Window:
-    """One window of one framework in this process, opened once.
+    """The profiling window of one framework in this process, opened once.
 
     Args:
         begin: starts the profiler.
@@ -50,14 +50,14 @@ class Window:
         self.recorder.at_close.append(self._finish)
 
     def update(self) -> None:
-        """The weights have been changed."""
+        """The weights have been updated."""
         if self.state == "open" and self.capture.is_script_thread():
             self.n_updates = 1 + (self.n_updates or 0)
             if self.n_updates >= MOST_UPDATES:
                 self.close()
 
     def close(self) -> None:
-        """The window ends; what was seen in it is written."""
+        """End the window and write the profile."""
         if self.state != "open" or not self.capture.is_script_thread():
             return
         self.state = "done"
@@ -77,14 +77,14 @@ class Window:
             "reading_s": perf_counter() - before,
             **seen,
         }
-        document["kernels"].sort(key=lambda kernel: (-kernel[2], kernel[0]))  # the longest first
+        document["kernels"].sort(key=lambda kernel: (-kernel[2], kernel[0]))  # longest first
         self._write(document)
 
     def _main_step(self, step: int) -> None:
         if not self.capture.is_script_thread():
             return
         if self.state == "waiting" and self.start <= step < self.stop:
-            self.state = "done"  # unless it begins
+            self.state = "done"  # unless the profiler cannot be started
             try:
                 self.begin()
             except Exception as error:

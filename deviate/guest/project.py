@@ -1,4 +1,4 @@
-"""The project as this process sees it: its files in the work copy, their loops and taps."""
+"""The project as seen by this process: its files in the work copy, with their loops and taps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .annotations import Any, Iterator
 
 
 class Project:
-    """Knows files of the project by the names under which Python compiled them.
+    """Finds files of the project by the names under which Python compiled them.
 
     Args:
         work: root of the work copy.
@@ -41,7 +41,7 @@ class Project:
         self._real_prefix = os.path.realpath(work) + os.sep
 
     def file(self, filename: str) -> str | None:
-        """Name of a file in the project, with forward slashes; None for one that lies elsewhere."""
+        """Name of a file in the project, with forward slashes; None for files outside of it."""
         if filename.startswith("<"):
             return None
         path = os.path.normpath(os.path.join(self._begin, filename))
@@ -52,30 +52,30 @@ class Project:
         return None
 
     def names(self, file: str) -> set[str]:
-        """The names under which Python may have compiled a file: absolute, resolved, and as a script was named."""
+        """Names under which Python may have compiled a file: absolute, resolved, and as passed on the command line."""
         path = os.path.join(self.work, *file.split("/"))
         return {path, os.path.realpath(path), os.path.relpath(path, self._begin)}
 
     def place(self, code: CodeType) -> str | None:
-        """File of a code object in the project, None when it is not of the project."""
+        """File of a code object in the project; None if it is not part of it."""
         return self.file(code.co_filename)
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
-        """File and line of the nearest frame of the project, from `frame` on outwards; ("", 0) when there is none."""
+        """File and line of the nearest project frame, searching outwards from `frame`; ("", 0) if there is none."""
         innermost = self.innermost(frame)
         return ("", 0) if innermost is None else (str(self.place(innermost.f_code)), innermost.f_lineno)
 
     def innermost(self, frame: FrameType | None) -> FrameType | None:
-        """The nearest frame of the project, from `frame` on outwards; None when there is none."""
+        """The nearest project frame, searching outwards from `frame`; None if there is none."""
         return next(self.frames(frame), None)
 
     def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
-        """The frames of the project, from `frame` on outwards."""
+        """The project frames, from `frame` outwards."""
         return (outer for outer in outwards(frame) if self.place(outer.f_code) is not None)
 
     def is_training(self, frame: FrameType | None) -> bool:
-        """Whether a frame, or one that led to it, stands in a line of the main loop."""
-        while frame is not None:  # at every draw of a permutation
+        """Whether a frame or one of its callers is executing a line of the main loop."""
+        while frame is not None:  # called at every draw of a permutation
             line = frame.f_lineno
             if any(first <= line <= last for _, first, last in self.main_loops):
                 name = self.place(frame.f_code)
@@ -85,7 +85,7 @@ class Project:
         return False
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
-        """Id of the managed loop whose call is running and the frame of the call; -1 when the analysis saw none."""
+        """Id of the running managed loop and the frame of its call; the id is -1 if the analysis did not find one."""
         for outer in self.frames(frame):
             for file, line, end_line, number in self.managed:
                 if file == self.place(outer.f_code) and line <= outer.f_lineno <= end_line:
@@ -94,14 +94,14 @@ class Project:
 
 
 def outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    """A frame and those that led to it."""
+    """A frame and its callers."""
     while frame is not None:
         yield frame
         frame = frame.f_back
 
 
 def beyond(modules: tuple[str, ...], frame: FrameType | None) -> FrameType | None:
-    """The nearest frame outside of these modules (beginnings of names), from `frame` on outwards."""
+    """The nearest frame outside of these modules (prefixes of names), searching outwards from `frame`."""
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(modules):
         frame = frame.f_back
     return frame

@@ -7,7 +7,7 @@ from .streams import OTHER, Bank, Streams, derive
 
 
 class Given(int):
-    """A seed of ours where a library hands it on: the script has not asked for it."""
+    """A seed that was generated here and that a library passes on: the script has not set it."""
 
 
 class Requests(Bank):

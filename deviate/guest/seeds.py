@@ -1,4 +1,4 @@
-"""Seeds: what the script asks for is recorded, and replaced where the variant says that a stream varies."""
+"""Seeds: records the seeds that the script sets, and replaces them where the variant varies a stream."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUTED_ELSEWHERE = frozenset((
 
 
 class Seeding:
-    """The seeding calls of the script, observed and overridden."""
+    """Observes and overrides the seeding calls of the script."""
 
     def __init__(self, streams: Streams, recorder: Recorder, project: Project) -> None:
         self.streams = streams
@@ -46,7 +46,7 @@ class Seeding:
         keyword: str = "seed",
         is_global: bool = True,
     ) -> None:
-        """Stand in for the seeding function `owner.name`.
+        """Replace the seeding function `owner.name`.
 
         Args:
             call: its public name, for the record.
@@ -83,7 +83,7 @@ class Seeding:
         setattr(owner, name, wraps_like(seed, original))
 
     def carry_out(self, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a seeding function; the ones that it calls in turn are no calls of the script's."""
+        """Call a seeding function; nested seeding calls do not count as calls of the script."""
         self.inside = True
         try:
             return original(*args, **kwargs)
@@ -91,20 +91,20 @@ class Seeding:
             self.inside = False
 
     def is_passing(self, internal: str | tuple[str, ...] = ()) -> bool:
-        """Whether a seeding call, two frames up, is none of the script's: a library seeds itself, or a worker does."""
+        """Whether a seeding call, two frames up, is made by a library or a worker for itself, not by the script."""
         if self.inside or not self.streams.is_routed_thread():
             return True
         return bool(internal) and sys._getframe(2).f_globals.get("__name__", "").startswith(internal)
 
     def key(self, seed: object) -> str:
-        """What a seed of the script is called in our own; generators without a seed are not to be twins."""
+        """The key that identifies a script's seed; generators without a seed get different keys."""
         if seed is not None:
             return spell_seed(seed)
         self.unseeded += 1
         return "none-%d" % self.unseeded
 
     def record(self, call: str, seed: object, *, is_replaced: bool = True) -> None:
-        """Tell which line of the project asked; a library between is passed over.
+        """Record the project line that set a seed; library frames in between are skipped.
 
         Args:
             is_replaced: whether the seed is replaced where the variant replaces seeds.
@@ -116,19 +116,19 @@ class Seeding:
             self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
 
     def observe(self, call: str, seed: object, frame: FrameType) -> None:
-        """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
+        """Record a generator that a library makes for itself in this frame, in a call by the project.
 
-        With a seed it is the same in every variant; without one it draws what nothing holds. Libraries whose draws are
-        routed in other ways are passed over.
+        With a seed it is the same in every variant; without one, its draws are not controlled. Libraries whose draws
+        are routed in other ways are skipped.
         """
         library = str(frame.f_globals.get("__name__")).partition(".")[0]
         if library not in ROUTED_ELSEWHERE:
             self.leave_free("%s (%s)" % (library, call), seed, frame)
 
     def leave_free(self, call: str, seed: object, frame: FrameType) -> None:
-        """Tell of a seed that no variant replaces, or of draws without one that nothing holds.
+        """Record a seed that no variant replaces, or draws without a seed that nothing controls.
 
-        What happens while a module is imported is passed over, and what no line of the project leads to.
+        Calls while a module is imported, and calls that no project line leads to, are skipped.
         """
         with self.recorder.guarded(call):
             caller: FrameType | None = frame
@@ -153,14 +153,14 @@ class Seeding:
 
 
 def _is_no_seed(seed: object) -> bool:
-    """A generator handed through, or a number that a compiler traces: there is no value to replace."""
+    """Whether the argument is a generator that is passed on, or a traced number: there is no value to replace."""
     module = type(seed).__module__
     is_bits = module.startswith("numpy") and hasattr(seed, "random_raw")
     return is_bits or module.startswith("jax") or hasattr(seed, "bit_generator")
 
 
 def wraps_like(wrapper: Any, original: Any) -> Any:
-    """The wrapper, made to look like the original to whoever asks for its name, text or signature."""
+    """Make the wrapper look like the original in name, source text and signature."""
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         try:
             setattr(wrapper, attribute, getattr(original, attribute))

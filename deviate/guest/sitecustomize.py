@@ -1,6 +1,7 @@
 """Loads the guest into a Python process that a run started, then the user's own sitecustomize.
 
-Any interpreter may find this file on PYTHONPATH, down to Python 2: it is silent, and does nothing where it cannot help.
+Any interpreter may find this file on PYTHONPATH, even Python 2: it is silent, and does nothing where it is not
+supported.
 """
 
 # Python 2 knows no annotations, and what is imported here exists in the user's process alone.
@@ -11,7 +12,7 @@ import sys
 
 
 def _read_cut_bytecode_from_source(root):
-    """A disk that runs full leaves bytecode cut off, and every later import of it would fail: the guest would be lame.
+    """Ignore truncated bytecode, which a full disk leaves behind and which would make every later import fail.
 
     Source: CPython issue 126606, importlib writes incomplete pyc files.
     """

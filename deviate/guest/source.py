@@ -1,4 +1,4 @@
-"""Instrumented files show their original text: to inspect, to compilers that read source, and in tracebacks."""
+"""Shows the original text of instrumented files to inspect, to compilers that read source, and in tracebacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GUEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Adapter of the two modules of the standard library through which source text is looked up."""
+    """Patch the two standard-library modules through which source text is looked up."""
     if module.__name__ == "linecache":
         _fill(module, context.project)
         return
@@ -27,9 +27,9 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def show_originals(project: Project) -> None:
-    """Uncaught exceptions and warnings of the compiler are printed by C code, which reads the file itself.
+    """Print uncaught exceptions and compiler warnings in Python, since the C code for them reads the file itself.
 
-    Print them in Python instead: `warnings` does so as soon as it is imported.
+    Warnings are printed by Python as soon as `warnings` is imported.
     """
     import warnings  # noqa: F401
 
@@ -71,7 +71,7 @@ def _with_guesses(
 
 
 def _fill(linecache: Any, project: Project) -> None:
-    """Answer for instrumented files, also when the cache is cleared or told to look again (AutoGraph does)."""
+    """Cache the original text of instrumented files, also when the cache was cleared or checked (by AutoGraph)."""
     update = linecache.updatecache
     entries: dict[str, tuple[int, None, list[str], str]] = {}
     for name in project.edits:
@@ -79,7 +79,7 @@ def _fill(linecache: Any, project: Project) -> None:
             raw = file.read()
         lines = _decode(raw)
         for path in project.names(name):
-            entries[path] = (len(raw), None, lines, path)  # without a time stamp it is never checked against the file
+            entries[path] = (len(raw), None, lines, path)  # entries without a time stamp are not compared with the file
 
     def updatecache(filename: str, module_globals: dict[str, Any] | None = None) -> Any:
         if filename not in entries:
@@ -103,7 +103,7 @@ def _decode(raw: bytes) -> list[str]:
 
 
 def _map_columns(traceback: Any, project: Project) -> None:
-    """From Python 3.11 on a traceback marks columns, in bytes of UTF-8: take off what the taps gained."""
+    """Map columns back: from Python 3.11 on, tracebacks mark columns in UTF-8 bytes, which taps have shifted."""
     original = traceback._get_code_position
     edits: dict[str, dict[int, list[tuple[int, int]]]] = {}
 
@@ -157,7 +157,7 @@ def _is_own(code: CodeType) -> bool:
 
 
 def _leave_out(traceback: Any) -> None:
-    """Frames of the guest are in no traceback and in no stack: what it wraps looks as if it were called directly."""
+    """Remove frames of the guest from tracebacks and stacks, so that wrapped functions seem to be called directly."""
     summary = traceback.StackSummary
     name = "_extract_from_extended_frame_gen" if hasattr(summary, "_extract_from_extended_frame_gen") else "extract"
     original = getattr(summary, name).__func__

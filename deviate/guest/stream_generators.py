@@ -1,4 +1,4 @@
-"""What stands behind one generator that the project has made: a generator for each stream."""
+"""A generator per stream behind one generator of the project."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .streams import Streams
 
 
 class StreamGenerators:
-    """Made when they are first drawn from.
+    """Generators by stream, created on first use.
 
     Args:
         library: under whose name the draws are told, and the seeds derived.
@@ -22,12 +22,12 @@ class StreamGenerators:
         self.begin(key)
 
     def begin(self, key: str) -> None:
-        """Begin anew, keyed by another seed."""
+        """Reset all generators, keyed by another seed."""
         self.key = key
         self.generators: dict[str, Any] = {}
 
     def now(self) -> Any:
-        """The generator of the stream that draws now."""
+        """The generator of the current stream."""
         return self.of(self.streams.now)
 
     def of(self, stream: str) -> Any:

@@ -104,9 +104,7 @@ class Streams:
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
-        """Enter a region; returns the argument of `leave`, or None if nothing changes. Takes some µs, less when
-        nested.
-        """
+        """Enter a region; returns the argument of `leave`, or None if nothing changes. Takes some µs, or less."""
         if self.callback_threads is not None and not self.callback_threads.is_drawing():
             with self.callback_threads.exclude():
                 return self._enter(stream)

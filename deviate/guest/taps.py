@@ -1,4 +1,4 @@
-"""The taps: what instrumented text calls. Each gives back what it was given, whatever happens inside."""
+"""The taps, which instrumented code calls. Each returns its argument unchanged, whatever happens inside."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ is_compiling = _never
 
 
 def install(recorder: Recorder, names: Any) -> None:
-    """Make the taps known to every module of the process."""
+    """Make the taps available in every module of the process."""
     global _recorder, _line, _heads
     _recorder = recorder
     _line = recorder.line
@@ -50,10 +50,10 @@ def install(recorder: Recorder, names: Any) -> None:
 
 
 def log(site: int, value: Any, label: object = None) -> Any:
-    if is_compiling is not _never and is_compiling():  # a call costs more than the question whether there is one
+    if is_compiling is not _never and is_compiling():  # checking for it is cheaper than a call
         return value
     try:
-        if type(value) is float and label is None:  # nearly all: spares them the general way
+        if type(value) is float and label is None:  # almost all values: they skip the general case
             _line(_heads[site], value, _getframe(1), UNLABELLED)
         else:
             _recorder.value(site, value, label, _getframe(1))
@@ -82,7 +82,7 @@ def _itself(iterable: Iterable[V]) -> Iterable[V]:
 
 
 def _show_main(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
-    """Show what a main loop iterates. Our frame is gone before the first item is asked for."""
+    """Record what a main loop iterates over. This frame has returned before the first item is requested."""
     try:
         watch.begin_main(iterable)
     except Exception as error:
@@ -91,9 +91,9 @@ def _show_main(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> I
 
 
 class Steps:
-    """The steps of one `for` loop: an endless iterator of True, freed when the loop is left in whatever way.
+    """Counts the steps of one `for` loop: an endless iterator of True, freed when the loop is left in any way.
 
-    The loop begins when its iterator gave something: what the iterable does before is done outside the loop.
+    The loop begins when its iterator yields the first item: work that the iterable does before is outside the loop.
     """
 
     __slots__ = ("is_main", "running")
@@ -120,7 +120,7 @@ class Steps:
         try:
             if self.running.step >= 0:
                 _recorder.end(self.running)
-        except Exception:  # the interpreter may be half gone
+        except Exception:  # the interpreter may be shutting down
             pass
 
 
@@ -150,7 +150,7 @@ def _step(running: Running, is_main: bool) -> None:
 
 
 def format_(sites: tuple[int, ...], callee: Callable[..., str], label: object = None) -> Callable[..., str]:
-    """For a template that takes attributes of its arguments: format as `str.format` does, and note the parts."""
+    """For templates that access attributes of arguments: format like `str.format`, and record the fields."""
     if is_compiling():
         return callee
     from .template import Formatting
@@ -159,7 +159,7 @@ def format_(sites: tuple[int, ...], callee: Callable[..., str], label: object = 
 
 
 def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
-    """For a mapping whose items a template takes by key."""
+    """For mappings whose items a template accesses by key."""
     if is_compiling():
         return value
     for site in sites:
@@ -174,7 +174,7 @@ def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
 
 
 def _around_callee(place: int) -> Callable[..., Any]:
-    """A tap that is called in two steps, by its place among the first steps."""
+    """A tap that is called in two steps, by its index among the first steps."""
 
     def tap(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
         if is_compiling():
@@ -196,7 +196,7 @@ meter = _around_callee(1)
 
 @lru_cache(maxsize=None)
 def _steps() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The first steps of the taps around callees, loaded when they are needed, for they need more than other taps."""
+    """First steps of taps around callees, imported on first use, as they need more modules than other taps."""
     from .calls import report
     from .meters import update
 

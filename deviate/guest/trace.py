@@ -168,9 +168,7 @@ class Trace:
             self._end_step()
 
     def _main_step(self, step: int) -> None:
-        """The main loop begins a step. This also counts as an update if no other update was reported since the last
-        one.
-        """
+        """The main loop begins a step, which counts as an update if none was reported since the last step."""
         if not self.level or self.pid != os.getpid():
             return
         self.recorder.tell(self.at_boundary)
@@ -237,9 +235,7 @@ class Trace:
             self.flush()
 
     def _close_before_exit(self) -> None:
-        """Also close before `os._exit`, which is called by programs whose libraries hang at exit and runs no exit
-        handlers.
-        """
+        """Close before `os._exit` too, which runs no exit handlers; programs with hanging libraries call it."""
         original = os._exit
 
         def _exit(status: int) -> None:
@@ -249,7 +245,7 @@ class Trace:
         os._exit = wraps_like(_exit, original)
 
     def stop(self) -> None:
-        """End the process: the rest of the training would tell nothing."""
+        """End the process, as the rest of the training would not be recorded."""
         self.close()
         self.recorder.close()
         processes = sys.modules.get("multiprocessing")

@@ -1,4 +1,4 @@
-"""The file of a trace: lines that wait and are written some at a time, and arrays that are kept beside it."""
+"""Writes the file of a trace: buffers lines and writes them in batches, with stored arrays in files beside it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_KEPT = 1 << 28
 
 
 class TraceFile:
-    """What one process tells; the file is made when the first lines are written.
+    """The trace file of one process, created when the first lines are written.
 
     Attributes:
         lines: those that wait, as texts, or as what will give them when they are written.
@@ -39,11 +39,11 @@ class TraceFile:
         self.left = MOST_KEPT
 
     def add(self, *items: object) -> None:
-        """A line that is no record."""
+        """Add a line that is not a record."""
         self.lines.append(json.dumps(items))
 
     def keep(self, name: str, array: Array) -> None:
-        """Keep an array, as long as there is room."""
+        """Store an array if there is space."""
         kind, shape, buffer = array
         data = bytes(buffer)
         self.left -= len(data)
@@ -51,7 +51,7 @@ class TraceFile:
             self.arrays.append((name, (kind, shape, data)))
 
     def write(self, step: int) -> None:
-        """Write what waits; `step` numbers the file of arrays. Raises OSError where the disk does not take it."""
+        """Write buffered lines; `step` numbers the file of arrays. Raises OSError if the disk is full or read-only."""
         begin = []
         if not self.path:
             os.makedirs(self.folder, exist_ok=True)
@@ -69,7 +69,7 @@ class TraceFile:
 def record_line(
     kind: str, name: str, digest: Digest, form: str, place: int, more: dict[str, object]
 ) -> str | Callable[[], str]:
-    """The text of a record, by hand: it is most of what a record costs beside its checksum."""
+    """A record as text, formatted by hand: formatting is the largest cost of a record besides its checksum."""
     if callable(digest):
         return partial(_later_line, kind, name, digest, form, place, more)
     checksum: Any = "null" if digest is None else digest

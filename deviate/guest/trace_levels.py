@@ -1,4 +1,4 @@
-"""Which level each step of a trace has: the window that is looked at closely, and probes of what a level costs."""
+"""The trace level of each step: the window that is traced in detail, and probes that measure the cost of levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_PROBE = 5
 
 
 class Levels:
-    """The levels of the steps, as the spec asks for them.
+    """Trace levels of the steps, as requested by the spec.
 
     Attributes:
         requested: the level of the window; 0 for no trace.
@@ -36,24 +36,24 @@ class Levels:
         return self.requested if self.first <= step else LOSS
 
     def is_dropped(self, step: int) -> bool:
-        """Whether a step only measures costs, and its records are for nobody."""
+        """Whether a step only measures costs, so that its records are discarded."""
         probed, _ = self._probed_level(step)
         return probed is not None and probed > self.requested
 
     def is_last(self, step: int) -> bool:
-        """Whether nothing is to be seen from this step on."""
+        """Whether nothing is recorded from this step on."""
         return self.until is not None and step >= self.until + 2 * PROBES * len(self.next)
 
     def took(self, step: int, level: int, seconds: float) -> None:
-        """A step at this level is over."""
+        """Record the duration of a step at this level."""
         probed, _ = self._probed_level(step)
         if probed is not None:
             self.seconds.setdefault((probed, level == probed), []).append(seconds)
 
     def costs(self) -> list[tuple[int, float, float, int]]:
-        """Of each level that was measured: seconds of the quickest step with it and without, and of how many.
+        """Cost of each measured level: seconds of the fastest step with and without it, and the number of steps.
 
-        The quickest one was held up the least by whatever else the machine does.
+        The fastest step is the one that other processes delayed least.
         """
         costs = []
         for level in self.next:
@@ -63,7 +63,7 @@ class Levels:
         return costs
 
     def _probed_level(self, step: int) -> tuple[int | None, int]:
-        """The level that a step measures, if any, and how many steps have done so before it."""
+        """The level that a step measures, if any, and the number of earlier steps that measured it."""
         count = step - (FIRST_PROBE if self.until is None else self.until)
         number = count // (2 * PROBES)
         return (self.next[number] if 0 <= number < len(self.next) else None), count

@@ -1,6 +1,7 @@
-"""The number in a reported object, read without harm: nothing is imported, traced, warned about or synchronised.
+"""Reads the number in a reported object without side effects: no import, tracing, warning or synchronisation.
 
-A reader is chosen once per type and takes the object to a list of (label, number); label is None for the object itself.
+A reader is selected once per type and converts the object to a list of (label, number); the label is None for the
+object itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ABSENT = object()
 
 
 class DeferredScalar:
-    """A number on an accelerator: a private copy now, read when the loop step ends, so that no tap has to wait."""
+    """A number on an accelerator, copied now and read when the loop step ends, so that taps never wait."""
 
     __slots__ = ("copy",)
 
@@ -37,7 +38,7 @@ class DeferredScalar:
 
 
 def read(value: object) -> Numbers:
-    """Numbers of `value` with their labels; empty when it holds none that can be read."""
+    """Numbers in `value` with their labels; empty if there are none that can be read."""
     kind = type(value)
     reader = _readers.get(kind)
     if reader is None:
@@ -46,7 +47,7 @@ def read(value: object) -> Numbers:
 
 
 def read_record(value: Any) -> Numbers:
-    """Numbers by key of a mapping or a sequence of pairs, those formatted as text included; other things hold none."""
+    """Numbers by key in a mapping or a sequence of pairs, including formatted ones; empty for other objects."""
     if type(value) in (list, tuple):
         pairs = [pair for pair in value[:MOST_ITEMS] if type(pair) in (list, tuple) and len(pair) == 2]
         value = {key: item for key, item in pairs if isinstance(key, str)}
@@ -54,14 +55,14 @@ def read_record(value: Any) -> Numbers:
 
 
 def read_row(value: Any) -> Numbers:
-    """Numbers of a sequence by index, those formatted as text included; a mapping is read as a record."""
+    """Numbers by index in a sequence, including formatted ones; mappings are read as records."""
     if type(value).__module__ == "numpy" and getattr(value, "ndim", 0) == 1 and value.size <= MOST_ITEMS:
         value = value.tolist()
     return _by_index(value, is_text_read=True) if type(value) in (list, tuple) else read_record(value)
 
 
 def item(mapping: Any, key: str) -> Any:
-    """An item that a template will take; ABSENT where there is none, or where taking it would run the user's code."""
+    """The item that a template will use; ABSENT if there is none, or if accessing it would run user code."""
     kind = type(mapping)
     if isinstance(mapping, dict):
         return dict.get(mapping, key, ABSENT) if kind.__getitem__ is dict.__getitem__ else ABSENT
@@ -69,7 +70,7 @@ def item(mapping: Any, key: str) -> Any:
 
 
 def is_remote(value: Any) -> bool:
-    """Whether to ask for the number of a tensor is to wait for an accelerator."""
+    """Whether reading the number of a tensor would wait for an accelerator."""
     module, name = type(value).__module__.partition(".")[0], type(value).__name__
     if module == "torch" and name in TORCH:
         return value.device.type not in ("cpu", "meta")
@@ -79,14 +80,14 @@ def is_remote(value: Any) -> bool:
 
 
 def label_numbers(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
-    """The same numbers with a label before their own."""
+    """Prefix the labels of numbers."""
     if label is None:
         return numbers
     return [(label if suffix is None else label + joint + suffix, number) for suffix, number in numbers]
 
 
 def _plain(number: object) -> float | None:
-    """A Python number of an exact type, or None."""
+    """The value as a number if it has exactly a built-in number type, else None."""
     if isinstance(number, float):
         return float(number)
     if isinstance(number, int):
@@ -104,7 +105,7 @@ def _nothing(value: object) -> Numbers:
 
 
 def _from_text(value: str) -> Numbers:
-    """A number that was formatted before it got here, with or without a percent sign."""
+    """The number in a formatted text, with or without a percent sign."""
     if len(value) > LONGEST_TEXT:
         return []
     try:
@@ -114,7 +115,7 @@ def _from_text(value: str) -> Numbers:
 
 
 def _by_key(mapping: Any, *, is_nested: bool = False, is_text_read: bool = False) -> Numbers:
-    """Numbers of the items; those of mappings inside are labelled `key.key`, one level deep."""
+    """Numbers of the items; nested mappings are labelled `key.key`, one level deep."""
     pairs: Numbers = []
     for key, value in list(mapping.items())[:MOST_ITEMS]:
         if not isinstance(key, str):
@@ -174,7 +175,7 @@ def _from_jax(value: Any) -> Numbers:
         return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
     if _is_on_host(value):
         return _one(value.item())
-    return [(None, DeferredScalar(value))]  # immutable, so it is its own copy
+    return [(None, DeferredScalar(value))]  # immutable, so no copy is needed
 
 
 def _is_on_host(value: Any) -> bool:
@@ -182,7 +183,7 @@ def _is_on_host(value: Any) -> bool:
 
 
 def _from_frame(value: Any) -> Numbers:
-    """The last row of a table: a table that grows is written with the newest row at its end."""
+    """The last row of a table, as growing tables are written with the newest row at the end."""
     if not len(value):
         return []
     row = [(column, value.iloc[-1, place]) for place, column in enumerate(value.columns[:MOST_ITEMS])]
