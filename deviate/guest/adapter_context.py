@@ -1,4 +1,4 @@
-"""What the guest hands to its adapters: the services that they use."""
+"""The services that the guest offers to its adapters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AdapterContext:
-    """The services of the guest of this process.
+    """Services of the guest in this process.
 
     Attributes:
         controls: what is to be done to factors, name to level; empty in `as-is`.
@@ -59,7 +59,7 @@ class AdapterContext:
         self.trace = trace
 
     def part(self, make: Callable[[AdapterContext], P]) -> P:
-        """What `make` gives: one for this process, which all its adapters share."""
+        """The result of `make`, created once per process and shared by all adapters."""
         if make not in self._parts:
             self._parts[make] = make(self)
         return self._parts[make]  # type: ignore[no-any-return]
@@ -73,7 +73,8 @@ class AdapterContext:
         after: Callable[..., object] | None = None,
         where: str = "",
     ) -> None:
-        """Act at each call of `owner.name`, if there is such a function; an error in that is a fault of the guest.
+        """Call functions at each call of `owner.name`, if it exists; errors in them are recorded as faults of the
+        guest.
 
         Args:
             before: called with its arguments; the frame of the caller is two above that of this function.
@@ -99,7 +100,7 @@ class AdapterContext:
 
     @property
     def early_draws(self) -> EarlyDraws:
-        """Those of this process, which all its adapters share."""
+        """The instance of this process, shared by all adapters."""
         if self._early_draws is None:
             from .split import EarlyDraws  # most processes draw from no generator that an adapter patches
 
@@ -111,7 +112,7 @@ class AdapterContext:
         self.look_for_held_out(sys._getframe(1))
 
     def look_for_held_out(self, frame: FrameType) -> None:
-        """Training begins: record the hash of the test data that the script holds by then, once."""
+        """Training begins: record the hash of the script's test data, once."""
         if self.has_looked:
             return
         self.has_looked = True

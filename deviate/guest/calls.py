@@ -30,7 +30,7 @@ def report(
     *args: Any,
     **kwargs: Any,
 ) -> Callable[[], Any]:
-    """The first step: record what the sites ask for; gives the call that is left to do."""
+    """The first step: record the fields of the sites; returns the remaining call."""
     carried: dict[str, list[Carried]] = {}
     for site in sites:
         try:
@@ -58,7 +58,7 @@ def _find(key: str) -> Sink:
 
 
 def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
-    """What a part of a site's fields asks for: an item, or a slice, in which messages are told apart by their place."""
+    """Numbers of an item or a slice of the arguments; items of a slice are labelled by position."""
     if ":" not in part:
         return _of_item(carried[int(part)]) if int(part) < len(carried) else []
     start, _, stop = part.partition(":")

@@ -1,8 +1,8 @@
-"""Captured artifacts: outputs of evaluations and weights, on disk beside the events. Frameworks hand in the bytes.
+"""Captures outputs of evaluations and weights in files beside the events. Frameworks supply the bytes.
 
-An evaluation goes through one or more sets of examples; a set has a name, which is the same in all runs. Of each set
-the outputs of the last evaluation are kept, and those of every K-th step of the main loop where that was asked for.
-Nothing here draws a number, changes one, or keeps an array of the program's.
+An evaluation covers one or more sets of examples; each set has a name, which is the same in all runs. For each set the
+outputs of the last evaluation are stored, and those at every K-th step of the main loop on request. Nothing here draws
+random numbers, changes them, or keeps an array of the program alive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FULL = "the limit of what is captured of a run is reached"
 
 
 class Capture:
-    """What is kept of this process, as the spec asks for it.
+    """Captures what the spec requests of this process.
 
     Args:
         wanted: `predictions` and `weights` "on"; `every`, a number of steps of the main loop, "0" for the end alone;
@@ -71,7 +71,7 @@ class Capture:
             self.begin()
 
     def begin(self) -> None:
-        """Keep from here on what comes, if only what the script logs itself."""
+        """Start capturing from now on, even if only data that the script logs itself."""
         recorder = self.recorder
         if not self.has_begun:
             self.has_begun = True
@@ -80,13 +80,13 @@ class Capture:
             recorder.at_close.append(lambda: self._finish("exit"))
 
     def is_script_thread(self) -> bool:
-        """Whether this is the process and the thread of the script's own: workers of loaders keep nothing."""
+        """Whether this is the script's own process and thread: workers of loaders capture nothing."""
         return os.getpid() == self.pid and get_ident() == self.thread
 
     # ------------------------------------------------------------ predictions
 
     def rows(self, name: str, arrays: dict[str, Array], framework: str, step: int | None = None) -> None:
-        """Rows of an evaluation that goes on: `outputs`, and `truth` and `keys` where they are known.
+        """Add rows of the current evaluation: `outputs`, and `truth` and `keys` if available.
 
         Args:
             name: of the set; the same name in one evaluation is the same set.
@@ -114,7 +114,7 @@ class Capture:
             self.give_up(name, framework, current.why_not)
 
     def give_up(self, name: str, framework: str, reason: str) -> None:
-        """Of a set in the evaluation that goes on nothing is kept, nor of the one before: it would pass for the last.
+        """Discard a set of the current evaluation, and its previous evaluation, which would be mistaken for the last.
 
         Args:
             reason: in words.
@@ -131,17 +131,17 @@ class Capture:
             self._drop(earlier)
 
     def add_columns(self, name: str, columns: dict[str, Array]) -> None:
-        """What belongs to the examples of a whole set, in their order."""
+        """Add columns for the examples of a whole set, in their order."""
         self.columns.setdefault(fit_name(name), {}).update(columns)
 
     def again(self, name: str) -> None:
-        """The set of this name is gone through anew in the same evaluation: the later pass counts."""
+        """A set is iterated again in the same evaluation: the later pass replaces the earlier one."""
         replaced = self.open.pop(fit_name(name), None)
         if replaced is not None:
             self._drop(replaced)
 
     def end_evaluation(self) -> None:
-        """Training goes on, or the run ends: the sets of the evaluation are whole."""
+        """Training continues or the run ends, so all sets of the evaluation are complete."""
         if not self.is_script_thread():
             return
         self.recorder.tell(self.at_end)
@@ -182,7 +182,7 @@ class Capture:
     # ------------------------------------------------------------ weights
 
     def weights(self, step: int, moment: str) -> None:
-        """Write the weights of every framework that has trained some."""
+        """Write the weights of every framework that has trained any."""
         if not self.is_script_thread():
             return
         from .hashing import weights_digest
@@ -192,7 +192,7 @@ class Capture:
             if not arrays:
                 continue
             if moment != "step" and self.digests.get(framework) == weights_digest(arrays):
-                continue  # nothing has changed since a main loop ended
+                continue  # no change since a main loop ended
             if sum(_bytes(kind, shape) for _, (kind, shape, _) in arrays) > self.left:
                 self.refuse(WEIGHTS, framework, FULL)
                 continue
@@ -206,7 +206,7 @@ class Capture:
     # ------------------------------------------------------------ moments
 
     def step(self) -> int:
-        """The step of the main loop that this thread is in, OUTSIDE outside of it."""
+        """The main-loop step of this thread, OUTSIDE if it is in none."""
         recorder = self.recorder
         for loop in recorder.running.get(get_ident(), ()):
             if loop.id in recorder.main_ids:
@@ -214,14 +214,14 @@ class Capture:
         return OUTSIDE
 
     def _main_step(self, step: int) -> None:
-        """The main loop begins this step: what it left after the one before may be wanted."""
+        """The main loop begins a step: capture the state after the previous one if requested."""
         self.end_evaluation()
         self.latest = step
         if self.every and step and step % self.every == 0:
             self.weights(step - 1, "step")
 
     def _finish(self, moment: str) -> None:
-        """The main loop has ended, or the process does."""
+        """The main loop or the process has ended."""
         if not self.is_script_thread():
             return
         self.end_evaluation()
@@ -240,7 +240,7 @@ class Capture:
     def _save(
         self, kind: str, name: str, file: str, arrays: Sequence[tuple[str, Array]], *, is_compressed: bool
     ) -> bool:
-        """Whether a file could be written; what keeps it from being so is told, and the script goes on."""
+        """Write a file; returns whether that succeeded. Failures are reported, and the script continues."""
         folder = os.path.join(self.folder, FOLDER)
         path = os.path.join(folder, file)
         try:
@@ -253,7 +253,7 @@ class Capture:
         return True
 
     def refuse(self, kind: str, name: str, reason: str) -> None:
-        """Tell why something is not kept, once."""
+        """Report once why something is not captured."""
         text = "%s of %s: %s" % (kind, name, reason)
         if text not in self.refusals:
             self.refusals.add(text)

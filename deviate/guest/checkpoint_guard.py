@@ -1,5 +1,4 @@
-"""Detects runs that start from the result of an earlier training: a checkpoint that existed before the run and is
-loaded.
+"""Detects runs that start from the result of an earlier training: they load a checkpoint that is older than the run.
 
 Pretrained weights and data are read too, so reading a model file is not sufficient evidence. A file counts if it looks
 like a model, is older than the run, and is read before the main loop begins, and if in addition the run overwrites it,

@@ -1,7 +1,7 @@
-"""Post-import hooks: an adapter is handed its framework when the script has imported it, never before.
+"""Post-import hooks: an adapter receives its framework when the script has imported it, never before.
 
-The hook runs inside the import, before the importer reads an attribute, so `from numpy.random import seed` gets what
-the adapter put there.
+The hook runs inside the import, before the importing code reads an attribute, so `from numpy.random import seed` gets
+the patched function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Finder:
-    """First on `sys.meta_path`; finds nothing itself, but sees the watched modules being loaded."""
+    """First finder on `sys.meta_path`; it finds nothing itself, but observes when watched modules are loaded."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.adapters: dict[str, list[ModuleType]] = {}
@@ -57,7 +57,7 @@ class Finder:
         return spec
 
     def take_up(self, package: str) -> None:
-        """Import the adapters of a package, which wait for modules of it from now on."""
+        """Load the adapters of a package, which from now on wait for its modules."""
         for name in self.packages.pop(package):
             try:
                 adapter = _load(name)
@@ -67,7 +67,7 @@ class Finder:
             self.expect(adapter)
 
     def expect(self, adapter: ModuleType) -> None:
-        """Hand the adapter its modules once they are imported. A second call with it changes nothing."""
+        """Call the adapter when its modules are imported. Repeated calls have no effect."""
         for name in adapter.MODULES:
             waiting = self.adapters.setdefault(name, [])
             if adapter not in waiting:
@@ -86,12 +86,12 @@ class Finder:
 
         try:
             loader.exec_module = exec_module
-        except AttributeError:  # a loader that takes no attributes: the framework stays unattended
+        except AttributeError:  # a loader without writable attributes: the framework is not patched
             pass
 
 
 def _load(name: str) -> Any:
-    """An adapter of the folder beside this file, or that of another package, which lies in `plugins`."""
+    """Load an adapter from the folder beside this file, or that of a plug-in from `plugins`."""
     folder, _, module = name.partition("plugins.")
     if folder or not module:
         return import_part("%s.frameworks.%s" % (__package__, name))
@@ -112,20 +112,20 @@ def _other_finders(
 
 
 def prepare(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
-    """Let an adapter that asks for it, by a function `prepare`, act before its module is executed."""
+    """Call the adapter's function `prepare`, if it has one, before its module is executed."""
     with context.recorder.guarded("adapter of %s" % module.__name__):
         if hasattr(adapter, "prepare"):
             adapter.prepare(module, context)
 
 
 def install(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
-    """Let an adapter act on its module; a fault in it is recorded, and the import goes on."""
+    """Install an adapter in its module; an error is recorded, and the import continues."""
     with context.recorder.guarded("adapter of %s" % module.__name__):
         adapter.install(module, context)
 
 
 def import_part(name: str) -> Any:
-    """Import a part of the guest and keep its bytecode, whatever the user wants for his own: it lies in our folder."""
+    """Import a module of the guest and write its bytecode, regardless of the user's settings: the folder is private."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = before and sys.pycache_prefix is not None
     try:
@@ -135,7 +135,7 @@ def import_part(name: str) -> Any:
 
 
 def watch(adapter: ModuleType, context: AdapterContext) -> None:
-    """Attach this adapter and those of `PACKAGES`: now to what is loaded already, to the rest as it gets imported."""
+    """Watch for this adapter and those of `PACKAGES`: loaded modules are patched now, others when they are imported."""
     finder = Finder(context)
     finder.expect(adapter)
     for package in [package for package in finder.packages if package in sys.modules]:

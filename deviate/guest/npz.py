@@ -1,4 +1,4 @@
-"""Arrays on disk as NumPy reads them, written without NumPy.
+"""Writes arrays to `.npz` files that NumPy can read, without requiring NumPy.
 
 Source: NumPy Enhancement Proposal 1, format version 1.0; an `.npz` is a zip of such files.
 """
@@ -30,7 +30,7 @@ def write_npz(path: str, arrays: Iterable[tuple[str, Array]], *, is_compressed: 
         KeyError: of a type that NumPy has not; texts of n characters are of type `U<n>`.
         OSError: the file cannot be written; nothing is left of it.
     """
-    import zipfile  # most runs keep nothing, and none should wait for it
+    import zipfile  # most runs capture nothing, and should not wait for the import
 
     part = path + ".part"
     method = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED

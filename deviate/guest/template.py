@@ -1,4 +1,4 @@
-"""`"{a.avg:.4f}".format(a=meter)` with a tap: the fields are taken once, by the formatting itself."""
+"""Taps `"{a.avg:.4f}".format(a=meter)`: fields are evaluated once, by the formatting itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .recorder import Recorder
 
 
 class Formatting(string.Formatter):
-    """Stands for the bound method `"…".format`.
+    """Replaces the bound method `"…".format`.
 
     Source: string.Formatter, which the language reference defines to have the behaviour of str.format.
     """
@@ -30,7 +30,7 @@ class Formatting(string.Formatter):
             text = self.vformat(_number_fields(template), args, kwargs)
         except Exception:
             text = None
-        if text is None:  # raises the error that the user knows, and no other is its context
+        if text is None:  # raises the error that the user expects, without another one as context
             return self.callee(*args, **kwargs)
         for site in self.sites:
             try:
@@ -48,7 +48,7 @@ class Formatting(string.Formatter):
 
 
 def _number_fields(template: str) -> str:
-    """`{.avg} {}` as `{0.avg} {1}`: string.Formatter counts plain fields only.
+    """Number the fields: `{.avg} {}` becomes `{0.avg} {1}`, as string.Formatter numbers only plain fields.
 
     Raises:
         ValueError: a field stands inside a format specification, where its number would depend on the order.

@@ -1,4 +1,4 @@
-"""The trace files of TensorFlow's profiler, `*.xplane.pb`, read without protobuf: how long each operation took itself.
+"""Reads trace files of TensorFlow's profiler, `*.xplane.pb`, without protobuf: the self time of each operation.
 
 Source: tensorflow/tsl/profiler/protobuf/xplane.proto for the numbers of the fields; the encoding of Protocol Buffers.
 """
@@ -21,12 +21,12 @@ MEMORY = ("Memcpy", "memcpy", "Memset", "memset")
 
 
 def read_device(data: bytes) -> dict[str, list[float]]:
-    """Kernels that ran on a GPU, by their names; copies and fills of memory left out."""
+    """Kernels that ran on a GPU, by name; copies and fills of memory are left out."""
     return _read_plane(data, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
 
 
 def read_host(data: bytes) -> dict[str, list[float]]:
-    """Operations that ran on the CPU, by their kind."""
+    """Operations that ran on the CPU, by kind."""
 
     def kind(name: str) -> str:
         match = OPERATION.fullmatch(name)
@@ -36,7 +36,7 @@ def read_host(data: bytes) -> dict[str, list[float]]:
 
 
 def _read_plane(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
-    """Of planes and lines whose names begin so; what is known as nothing is left out."""
+    """Read planes and lines whose names have these prefixes; events with an empty name are left out."""
     times: dict[str, list[float]] = {}
     for number, content in _fields(memoryview(data)):
         if number == PLANES:
@@ -53,7 +53,7 @@ def _read_plane(data: bytes, plane: str, line: str, known_as: Callable[[str], st
 
 
 def _add(times: dict[str, list[float]], events: list[memoryview], labels: dict[int, str]) -> None:
-    """The events of one thread or stream: what lies within another one is no time of that one's own."""
+    """Add the events of one thread or stream; the time of nested events is subtracted."""
     spans = []
     for content in events:
         event = {number: value for number, value in _fields(content) if isinstance(value, int)}
@@ -73,7 +73,7 @@ def _add(times: dict[str, list[float]], events: list[memoryview], labels: dict[i
 
 
 def _event_name(entry: memoryview) -> tuple[int, str]:
-    """An entry of a map: the key is the id, the value holds the name."""
+    """The event name in a map entry, whose key is the id."""
     key, name = 0, ""
     for number, value in _fields(entry):
         if number == KEY and isinstance(value, int):
@@ -88,7 +88,7 @@ def _text(fields: list[tuple[int, Any]], number: int) -> str:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
-    """Number and value of each field: an integer, or the bytes of what has a length.
+    """Yield number and value of each field: an integer, or bytes for length-delimited fields.
 
     Raises:
         ValueError: it is no message.

@@ -1,7 +1,7 @@
-"""Adapters: a module or a package per framework, each handed its module once the script has imported it.
+"""Adapters: a module or a package per framework, which receives the framework once the script has imported it.
 
-An adapter has `MODULES`, the names whose import it waits for, and `install(module, context)`. It is itself
-imported only when one of its packages is: to read all of them would take longer than many a program runs.
+An adapter has `MODULES`, the names whose import it waits for, and `install(module, context)`. It is imported only when
+one of its packages is: importing all adapters would take longer than many programs run.
 """
 
 PACKAGES = {

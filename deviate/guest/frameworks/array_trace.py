@@ -1,4 +1,4 @@
-"""Records of arrays that the host reads: their checksums, those of their rows, and the states of random generators."""
+"""Trace records of host arrays: checksums, checksums of rows, and states of random generators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def form_of(array: Any) -> str:
 
 
 def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **more: object) -> None:
-    """Record an array, or a scalar, of NumPy; objects are passed over, for their bytes are addresses."""
+    """Record a NumPy array or scalar; object arrays are skipped, as their bytes are addresses."""
     if array.dtype.hasobject:
         return
     form, data = form_of(array), buffer(array)
@@ -31,37 +31,37 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
 
 
 def record_outputs(trace: Trace, name: str, arrays: list[Any], place: int) -> None:
-    """Record what a module, or what is as good as one, has given."""
+    """Record the outputs of a module, or of a function that is treated as one."""
     for number, array in enumerate(arrays):
         record(trace, "module", numbered(name, number), array, place, outputs=len(arrays))
 
 
 def numbered(name: str, number: int) -> str:
-    """The name of one of several outputs; the first has that of them all."""
+    """The name of one of several outputs; the first has the name without a number."""
     return "%s[%d]" % (name, number) if number else name
 
 
 def record_batch(trace: Trace, name: str, array: Any, place: int = -1) -> None:
-    """Record a part of a batch, and its rows."""
+    """Record a part of a batch, with checksums of its rows."""
     if not array.dtype.hasobject:
         rows = row_checksums(buffer(array), len(array)) if array.ndim else []
         record(trace, "batch", name, array, place, rows=rows)
 
 
 def record_loss(trace: Trace, name: str, array: Any, place: int = -1, **more: object) -> None:
-    """Record a loss, and its value."""
+    """Record a loss with its value."""
     record(trace, "loss", name, array, place, value=float(array), **more)
 
 
 class States:
-    """The states of the global generators of Python and of NumPy; readers pass over idle ones."""
+    """States of the global generators of Python and NumPy; idle ones are skipped when traces are read."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.trace = context.trace
         self.streams = context.streams
 
     def record(self, place: int = -1) -> None:
-        """Record the states, each under its stream where the variant has seeds."""
+        """Record the states, one per stream if seeds are controlled."""
         for name, state in self._of_streams() if self.streams.is_active else self._global():
             self.trace.record("state", name, crc32(repr(state).encode("utf-8")), "", place)
 
@@ -81,7 +81,7 @@ class States:
 
 
 def named_parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """What has a type and a shape in lists and dictionaries: "input", "input[1]", "input.labels"."""
+    """Name values with a type and a shape in nested lists and dictionaries: "input", "input[1]", "input.labels"."""
     if isinstance(value, dict):
         for key in value:
             yield from named_parts(value[key], "%s.%s" % (name, key))

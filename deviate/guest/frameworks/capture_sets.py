@@ -1,4 +1,4 @@
-"""Sets of examples whose outputs come as NumPy's arrays: what they are called, and what belongs to which."""
+"""Evaluation sets with NumPy outputs, for several adapters: names of sets, and which rows belong together."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DEEPEST, MOST_ITEMS = 2, 16
 
 
 class Way:
-    """The calls that lead to a line: what comes by the same ones belongs together."""
+    """The call path to a line; calls with equal paths belong together."""
 
 
 class Sets:
-    """The sets of one framework, in the evaluation that goes on."""
+    """The sets of one framework in the current evaluation."""
 
     def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
@@ -46,12 +46,12 @@ class Sets:
     # ------------------------------------------------------------ names
 
     def way(self, frame: FrameType | None) -> Way:
-        """The way through the script that leads to a frame."""
+        """The call path through the script to a frame."""
         calls = [(str(self.project.place(outer.f_code)), outer.f_lasti) for outer in self.project.frames(frame)]
         return self.ways.setdefault(tuple(calls), Way())
 
     def name(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any]:
-        """What the script calls data, by its outermost frame that has a name for it, and what it is known by.
+        """The name of data in the outermost frame of the script that has a name for it, and the identity of the data.
 
         Args:
             default: where it has none; else what the function is called that evaluates.
@@ -69,7 +69,7 @@ class Sets:
         return own_name or default or names.of_function(frame, self.project), data
 
     def beside(self, data: Any, frame: FrameType | None) -> Any:
-        """The true labels that lie beside data in the script, as `y_test` beside `X_test`; None where none do."""
+        """Labels beside the data in the script, such as `y_test` beside `X_test`; None if there are none."""
         around_data = list(names.beside(frame, self.project, lambda value: value is data))
         if not around_data or not hasattr(data, "shape"):
             return None
@@ -89,7 +89,7 @@ class Sets:
         step: int | None = None,
         beside: Callable[[], Any] = lambda: None,
     ) -> None:
-        """A pass through data, or a part of one.
+        """Store a pass over data, or a part of one.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
 
@@ -107,18 +107,18 @@ class Sets:
             self.keep(name, root, arrays, step)
 
     def keep(self, name: str, root: Any, arrays: dict[str, Array], step: int | None = None) -> str:
-        """The same for arrays in the form in which they are kept."""
+        """Store arrays that are already in their final form."""
         name = self._place(name, root, arrays)
         self.capture.rows(name, arrays, self.framework, step)
         return name
 
     def give_up(self, name: str, root: Any, reason: str) -> None:
-        """A pass through data is not kept, nor what was kept of the data before: it would pass for the last."""
+        """Discard a pass over data, and earlier ones over the same data, which would be mistaken for the last."""
         self.has_refused = True
         self.capture.give_up(self._number_name(name, root), self.framework, reason)
 
     def _number_name(self, name: str, root: Any) -> str:
-        """The name of a set, with a number where one of other data has it."""
+        """The name of a set, with a number if a set of other data has the same name."""
         chosen, number = name, 1
         while chosen in self.capture.open:
             other_root = self.roots.get(chosen, lambda: None)()
@@ -135,14 +135,14 @@ class Sets:
     def _place(self, name: str, root: Any, arrays: dict[str, Array]) -> str:
         chosen = self._number_name(name, root)
         if chosen in self.capture.open and self.capture.open[chosen].why_not:
-            return chosen  # further parts of what was given up
+            return chosen  # further parts of a discarded set
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)
         if "keys" in arrays and before is not None and "keys" in before.parts:
             old = before.parts["keys"].whole()[2]
             new = bytes(arrays["keys"][2])
             if old == new and "truth" not in arrays and "truth" in before.parts:
                 arrays["truth"] = before.parts["truth"].whole()
-            # Parts of one set follow each other; its first example once more is another pass.
+            # Parts of a set are consecutive; if its first example comes again, it is another pass.
             if old.find(new[:KEY_WIDTH]) % KEY_WIDTH == 0:
                 self.capture.again(chosen)
         elif before is not None:
@@ -150,19 +150,19 @@ class Sets:
         return chosen
 
     def refuse(self, name: str, reason: str) -> None:
-        """Tell why a set is not kept, once."""
+        """Report once why a set is not captured."""
         self.has_refused = True
         self.capture.refuse(PREDICTIONS, name, reason)
 
 
 def _root(data: Any) -> Any:
-    """The array that data is a part of; tables and data sets are their own."""
+    """The base array that data is a view of; tables and datasets are their own base."""
     base = getattr(data, "base", None)
     return data if base is None or not hasattr(base, "shape") or len(base) <= len(data) else base
 
 
 def _span(data: Any) -> tuple[int, int]:
-    """Where the numbers of one of NumPy's arrays lie in memory, first and last address; NOWHERE of other things."""
+    """First and last memory address of a NumPy array; NOWHERE for other objects."""
     if type(data).__module__.partition(".")[0] != "numpy" or not getattr(data, "nbytes", 0):
         return NOWHERE
     start: int = data.__array_interface__["data"][0]
@@ -170,7 +170,7 @@ def _span(data: Any) -> tuple[int, int]:
 
 
 def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool:
-    """Whether a value is the data, an array that it is a part of, or a small container of one of these."""
+    """Whether a value is the data, its base array, or a small container of one of them."""
     if value is data:
         return True
     if type(value) in (dict, tuple, list):

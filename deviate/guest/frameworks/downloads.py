@@ -1,7 +1,7 @@
-"""Downloaded data: which revision a hub gave, and the hash of a file, so that a report says what was trained on.
+"""Downloaded data: the revision of a hub's repository, or the hash of a file, so that a report states what was used.
 
-They stand among the facts of the environment. What a library says itself is used: the Hugging Face hub keeps a revision
-in the path of each file. Keras gives a file alone, which is hashed.
+They are recorded as facts of the environment. The Hugging Face hub has the revision in the path of each file; Keras
+only returns a file, which is hashed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _of_hub(path: str) -> tuple[str, str] | None:
-    """The repository and its revision, from `…/datasets--OWNER--NAME/snapshots/REVISION/…`."""
+    """Repository and revision, from `…/datasets--OWNER--NAME/snapshots/REVISION/…`."""
     parts = path.replace(os.sep, "/").split("/")
     if SNAPSHOTS not in parts[1:-1]:
         return None
@@ -48,7 +48,7 @@ def _of_hub(path: str) -> tuple[str, str] | None:
 
 
 def _of_file(path: str) -> tuple[str, str] | None:
-    """The name of a file and its SHA-256, shortened; None for a folder that an archive was unpacked into."""
+    """Name and shortened SHA-256 of a file; None for a folder into which an archive was unpacked."""
     if not os.path.isfile(path):
         return None
     from hashlib import sha256

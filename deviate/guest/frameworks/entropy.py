@@ -1,4 +1,4 @@
-"""Numbers from the system: no seed reaches them, so where the project asks for some it is told."""
+"""System entropy: it cannot be seeded, so requests by the project are recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The global generator of NumPy: a bit generator for each stream, and the functions that draw from it."""
+"""The global generator of NumPy: a bit generator per stream, and the functions that draw from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator"
 
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
-    """Patch the functions of a module, or to the methods of a class, that are those of a generator."""
+    """Patch functions of a module, or methods of a class, that draw from a generator."""
     splitting = Splitting(context.streams, context.project)
     splitting.patch(owner, PERMUTATIONS)
     splitting.patch(owner, ("choice",), is_permutation=_is_subset)
@@ -23,14 +23,14 @@ def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:
-    """A choice without replacement."""
+    """Whether a choice is without replacement."""
     return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
 
 
 class Generators(Bank):
-    """A bit generator for each stream, handed to the one object behind all functions of the module.
+    """A bit generator per stream, swapped in the one object behind all functions of the module.
 
-    Normal numbers are drawn in pairs, and a change of the bit generator drops the second of a pair.
+    Normal numbers are generated in pairs, and replacing the bit generator discards the second of a pair.
     """
 
     def __init__(self, streams: Streams, random: Any) -> None:

@@ -1,9 +1,9 @@
-"""Generators of NumPy that the project makes: one for each stream, all keyed by the seed that the script gave.
+"""NumPy generators that the project creates: each is replaced by one per stream, keyed by the seed of the script.
 
-A generator draws from a bit generator, and that begins with a seed or a seed sequence. Whichever of the three the
-script makes itself, what it gets looks as it would, and stands for one for each stream. Generators that SciPy and
-pandas make of a seed which the project handed to them are the project's too. Other libraries get what they ask for, and
-the line of the project that led there is recorded: such a seed is fixed in every variant.
+A generator draws from a bit generator, which is initialised by a seed or a seed sequence. Whichever of the three the
+script creates, the result looks the same, and stands for one per stream. Generators that SciPy and pandas create from a
+seed of the project also belong to the project. Other libraries get what they request, and the project line that led
+there is recorded: such a seed is fixed in every variant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ POOL_SIZE = 4
 
 
 class Drawers:
-    """Generators over the bit generators behind one of the project's.
+    """Generators on top of the bit generators of a project's bit generator, one per stream.
 
     Args:
         bits: the bit generators, one for each stream.
@@ -53,7 +53,7 @@ class Drawers:
         self.generators: dict[int, tuple[Any, Any]] = {}
 
     def now(self) -> Any:
-        """The generator of the stream that draws now."""
+        """The generator of the current stream."""
         return self._over(self.bits.now())
 
     def of(self, stream: str) -> Any:
@@ -62,13 +62,13 @@ class Drawers:
 
     def _over(self, bits: Any) -> Any:
         drawer = self.generators.get(id(bits))
-        if drawer is None:  # with the bit generator, so that its id is not used again
+        if drawer is None:  # kept with the bit generator, so that its id is not reused
             drawer = self.generators[id(bits)] = self.make(bits), bits
         return drawer[0]
 
 
 class ProjectGenerators:
-    """Stands in for what the project can make of NumPy."""
+    """Replaces the constructors of NumPy's generators for the project."""
 
     def __init__(self, context: AdapterContext, random: Any) -> None:
         self.context = context
@@ -101,7 +101,7 @@ class ProjectGenerators:
     # ------------------------------------------------------------ who asks
 
     def is_own(self, call: str, seed: Any, frame: FrameType) -> bool:
-        """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
+        """Whether the call in this frame is by the project, or by a library on its behalf; others are recorded."""
         seeding, project = self.context.seeding, self.context.project
         is_projects = project.place(frame.f_code) is not None
         if seeding.is_passing():
@@ -120,11 +120,11 @@ class ProjectGenerators:
         return False
 
     def _is_told(self, seed: Any) -> bool:
-        """What the script has been given before, and all that it draws is known; or a seed that is told elsewhere."""
+        """Whether a seed needs no record: it was given to the script earlier, or it is recorded elsewhere."""
         return isinstance(seed, (self.SeedSequence, self.BitGenerator, self.Generator, self.RandomState))
 
     def key(self, seed: Any) -> str:
-        """What a seed, or a seed sequence, is called in seeds of ours."""
+        """The key of a seed or seed sequence, from which seeds per stream are derived."""
         if not isinstance(seed, self.SeedSequence):
             return self.context.seeding.key(seed)
         text = spell_seed(seed.entropy)
@@ -133,7 +133,7 @@ class ProjectGenerators:
         return "%s/%s/%d" % (text, "/".join(map(str, seed.spawn_key)), seed.pool_size)
 
     def _record(self, call: str, seed: Any) -> None:
-        """Record a seed; a seed sequence has been recorded when it was made."""
+        """Record a seed; seed sequences are recorded when they are created."""
         if not self._is_told(seed):
             self.context.seeding.record("numpy.random.%s" % call, seed)
 
@@ -152,14 +152,15 @@ class ProjectGenerators:
         return self.RoutedSequence(*args, **kwargs)
 
     def _entropy(self) -> int:
-        """In place of what the system would give."""
+        """Entropy in place of that of the system."""
         seed = self.context.streams.seed("numpy.SeedSequence", self.context.seeding.key(None))
         return sum(derive(seed, word) << (WORD * word) for word in range(WORDS))
 
     def _routed_sequence(self) -> Any:
-        """A class like `SeedSequence`: its entropy is what the script said, and the words that follow from it vary.
+        """A subclass of `SeedSequence`: its entropy is that of the script, but the generated words depend on the
+        variant.
 
-        What it spawns is of its own type.
+        Spawned sequences have the same type.
         """
         generators, original = self, self.SeedSequence
 
@@ -199,7 +200,7 @@ class ProjectGenerators:
         return make
 
     def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
-        """A bit generator of the project's.
+        """Create a bit generator for the project.
 
         Args:
             seed: the seed sequence that the script made it of, or its seed.
@@ -214,7 +215,7 @@ class ProjectGenerators:
         return bits
 
     def _routed_bit_generator(self, original: Any) -> Any:
-        """A class like the original whose instances stand for one bit generator for each stream."""
+        """A subclass of a bit generator whose instances stand for one bit generator per stream."""
         generators, name = self, original.__name__
 
         def delegate(attribute: str) -> Any:
@@ -258,7 +259,7 @@ class ProjectGenerators:
         return _like(original, members)
 
     def _set_bit_generator(self, original: Any) -> Any:
-        """The global generator begins anew, keyed by what the script puts behind it."""
+        """Replace the global bit generator, keyed by the one that the script sets."""
 
         def set_bit_generator(bitgen: Any) -> None:
             if not hasattr(bitgen, "_twins") or self.context.seeding.is_passing():
@@ -274,7 +275,7 @@ class ProjectGenerators:
     # ------------------------------------------------------------ generators
 
     def _route_class(self, original: Any) -> Any:
-        """A class like the original whose methods draw from a twin for the stream that draws now."""
+        """A subclass whose methods draw from the generator of the current stream."""
         generators = self
 
         def method(name: str) -> Any:
@@ -303,7 +304,7 @@ class ProjectGenerators:
         return routed
 
     def over(self, bits: Any) -> Any:
-        """A generator of the project's over one of its bit generators."""
+        """A generator of the project on top of one of its bit generators."""
         generator = self.RoutedGenerator(self.placeholder)
         generator._bits = bits
         generator._twins = Drawers(bits._twins, self.Generator)
@@ -351,7 +352,7 @@ class ProjectGenerators:
         return generator
 
     def _make_split_generator(self, seed: Any) -> Any:
-        """What chooses examples before the training: the script's own where the split is held."""
+        """Generator for examples that are selected before the training: the script's own if the split is held."""
         streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
         self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)
         streams.tell_drawn("numpy.RandomState", "split")
@@ -374,7 +375,7 @@ class ProjectGenerators:
         return seed
 
     def _begin_derived(self, generator: Any, seed: Any = None) -> None:
-        """The constructor for classes that are derived: those of the project get another seed, and one state."""
+        """The constructor for subclasses: those of the project get another seed, and a single state."""
         file = getattr(modules.get(type(generator).__module__), "__file__", None)
         is_own = file is not None and self.context.project.file(file) is not None
         if isinstance(seed, self.BitGenerator) or not is_own or self.context.seeding.is_passing():
@@ -387,12 +388,12 @@ class ProjectGenerators:
 
 
 def _bits_name(twins: Any) -> str:
-    """The class of bit generator that a generator draws from; to ask a generator itself would be to draw."""
+    """Class of the bit generator behind a generator, determined without drawing from it."""
     return str(twins.bits.make.__name__) if isinstance(twins, Drawers) else "MT19937"
 
 
 def replacement_class(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
-    """A class in place of one that others look at: what it makes is made by `make`, instances are of the original.
+    """A class that replaces another one: calling it calls `make`, and instances belong to the original class.
 
     Args:
         begin: the constructor of classes that are derived from it, called with the instance first.
@@ -425,6 +426,6 @@ def replacement_class(original: Any, make: Callable[..., Any], begin: Callable[.
 
 
 def _like(original: Any, members: dict[str, Any]) -> Any:
-    """A class derived from the original that goes by its name."""
+    """A subclass with the name of the original."""
     names = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
     return type(original.__name__, (original,), {**members, **names})

@@ -1,7 +1,7 @@
-"""What proves runs of TensorFlow and Keras equal: the hash of what was trained; and the one bit that may be flipped.
+"""Evidence that runs of TensorFlow and Keras are equal: hash of trained weights; also the flip of one bit.
 
-What is trained is known from the models that are fitted, the variables that optimizers of Keras change, and those that
-gradients are taken of. Nothing here keeps one of them alive or draws a number.
+Trained weights belong to models that are fitted, to variables that Keras optimizers change, and to variables that
+gradients are computed for. Nothing here keeps them alive or draws random numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...hashing import weights_digest
 
 
 class Proof:
-    """The models and variables that were trained, in the order in which they were."""
+    """Trained models and variables, in order of training."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
@@ -33,13 +33,13 @@ class Proof:
     # ------------------------------------------------------------ what is trained
 
     def train(self, model: Any) -> None:
-        """A model of Keras is about to be trained."""
+        """A Keras model is about to be trained."""
         self._remember(self.models, model)
         if self.bit is not None and self.moment.is_due and model.built:
             self.flip(model.trainable_variables)
 
     def optimize(self, variables: Any) -> None:
-        """Variables are about to be changed, or their gradients are taken."""
+        """Variables are about to be updated, or their gradients are computed."""
         if not isinstance(variables, (list, tuple)):
             return
         assignable = [variable for variable in variables if hasattr(variable, "assign")]
@@ -49,7 +49,7 @@ class Proof:
             self.flip(assignable)
 
     def _remember(self, references: dict[int, Any], target: Any) -> None:
-        """What was trained before the last time that a hash was told has had its turn: it may be gone by now."""
+        """Remember an object; those trained before the last reported hash are dropped, as they may no longer exist."""
         if self.is_told:
             self.is_told = False
             self.models.clear()
@@ -60,7 +60,7 @@ class Proof:
             references[id(target)] = weakref.ref(target)
 
     def is_trained(self, layer: Any) -> bool:
-        """Whether a layer of Keras has weights that were trained."""
+        """Whether a Keras layer has trained weights."""
         identities = {id(tensor) for variable in self._live(self.variables) for tensor in _identities(variable)}
         return any(not identities.isdisjoint(_identities(variable)) for variable in layer.trainable_variables) or any(
             layer is model for model in self._live(self.models)
@@ -75,9 +75,9 @@ class Proof:
     # ------------------------------------------------------------ their hash
 
     def emit_hash(self, moment: str) -> None:
-        """Emit the hash of the weights that were trained and are still there."""
+        """Report the hash of the trained weights that still exist."""
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
-            gc.collect()  # else what is told would depend on when the collector came by
+            gc.collect()  # otherwise the result would depend on when garbage is collected
         arrays, n_parameters = [], 0
         for name, variable, array in self.arrays():
             n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
@@ -88,7 +88,7 @@ class Proof:
             self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
 
     def arrays(self) -> Iterator[tuple[str, Any, Any]]:
-        """Names, variables and their values, each once."""
+        """Names, variables and values, without duplicates."""
         recorded: set[int] = set()
         for name, variable in self.named_variables():
             identities = _identities(variable)
@@ -112,14 +112,14 @@ class Proof:
     # ------------------------------------------------------------ one bit
 
     def flip(self, variables: Iterable[Any]) -> None:
-        """Flip the lowest bit of one element; in a graph that is being made, before it runs for the first time."""
+        """Flip the lowest bit of one element; in a graph under construction, before its first run."""
         seed, weights = str(self.bit), list(_each_once(variables))
         with self.recorder.guarded("one-bit"), _outside_of_graphs():
             for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
                 weight = weights[number]
                 array = to_numpy(weight)
                 if array.shape != tuple(weight.shape):
-                    return  # a graph is being made for the first time: its variables have no values yet
+                    return  # a graph is being built, and its variables have no values yet
                 change = flip_element(array, index)
                 if change is not None:
                     weight.assign(change[0])
@@ -131,21 +131,21 @@ class Proof:
                     return
 
     def _flip_later(self) -> None:
-        """A later step of the main loop begins, with models and variables that have been trained before it."""
+        """A later step of the main loop begins, with models and variables that were trained before it."""
         if self.bit is not None:
             trainable = [variable for model in self._live(self.models) for variable in model.trainable_variables]
             self.flip(trainable or self._live(self.variables))
 
 
 def to_numpy(variable: Any) -> Any:
-    """The value of a variable, of whichever backend of Keras."""
+    """The value of a variable of any Keras backend."""
     if hasattr(variable, "_value") and "keras.src.backend" in sys.modules:
         return sys.modules["keras.src.backend"].convert_to_numpy(variable)
     return variable.numpy()
 
 
 def _identities(variable: Any) -> set[int]:
-    """A variable of Keras, and the one of its backend that is in it."""
+    """Ids of a Keras variable and of the backend variable in it."""
     return {id(variable), id(getattr(variable, "_value", variable))}
 
 
