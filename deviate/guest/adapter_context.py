@@ -73,8 +73,7 @@ class AdapterContext:
         after: Callable[..., object] | None = None,
         where: str = "",
     ) -> None:
-        """Call functions at each call of `owner.name`, if it exists; errors in them are recorded as faults of the
-        guest.
+        """Call functions at each call of `owner.name`, if it exists; errors in them are faults of the guest.
 
         Args:
             before: called with its arguments; the frame of the caller is two above that of this function.

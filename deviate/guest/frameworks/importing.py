@@ -1,4 +1,4 @@
-"""Libraries that draw from a global generator while they are imported: nothing of what is drawn is the script's."""
+"""Libraries that draw from a global generator while they are imported; these draws do not belong to the script."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MODULES = (
 
 
 def prepare(module: Any, context: AdapterContext) -> None:
-    """Note what was drawn so far."""
+    """Record the draws so far."""
     for bank in context.streams.banks:
         bank.note_draws(context.streams.now)
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Look for draws from here on."""
+    """Record draws from now on."""
     for bank in context.streams.banks:
         bank.after_seeding(context.streams.now)

@@ -1,4 +1,4 @@
-"""Rows of evaluations that come as arrays: batches until they are whole, true labels, and keys of the examples."""
+"""Rows of evaluations: collects batches of arrays until they are complete, with labels and keys of examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNFIT = "batches do not fit together: %s"
 
 
 class Batches:
-    """The batches of a pass through data, as they come.
+    """The batches of a pass over data, in order.
 
     A test set may be larger than memory. So of inputs that no longer wait only the keys are kept, and of outputs no
     more than the run may keep.
@@ -45,7 +45,7 @@ class Batches:
         return bool(self.waiting or self.copied or self.why_not)
 
     def add(self, outputs: Any, truth: Any, inputs: Any) -> None:
-        """A further batch: arrays or tensors of whatever library; several inputs may be in a list."""
+        """Add a batch of arrays or tensors of any library; several inputs may be in a list."""
         if self.size > MOST_WAITING:
             self._copy_waiting()
         if not self.why_not:
@@ -53,16 +53,16 @@ class Batches:
             self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
 
     def label(self, outputs: Any, truth: Callable[[], Any]) -> None:
-        """True labels of the latest batch, if the outputs are its own and it has none."""
+        """Add labels to the latest batch, if it has none and the outputs belong to it."""
         if self.waiting:
             last, labels, inputs = self.waiting[-1]
             if last is outputs and labels is None:
                 self.waiting[-1] = last, truth(), inputs
 
     def whole(self) -> tuple[Any, Any, Array | None]:
-        """NumPy's arrays of the outputs, of the true labels where all are known, and the keys where all are.
+        """NumPy arrays of outputs, of labels and of keys, the latter two if all batches have them.
 
-        There is nothing where `why_not` tells why.
+        Empty if `why_not` has a reason.
         """
         self._copy_waiting()
         try:
@@ -74,11 +74,13 @@ class Batches:
         return None, None, None
 
     def _copy_waiting(self) -> None:
-        """Bring what waits to the host. A part would pass for the whole, so whatever goes wrong ends the pass."""
+        """Copy waiting batches to the host. Any error invalidates the pass, as a part would be mistaken for the
+        whole.
+        """
         waiting, self.waiting, self.size = self.waiting, [], 0
         try:
             self._keep([tuple(map(numbers, batch)) for batch in waiting])
-        except Exception as error:  # sequences, say, that are as long as the longest of their batch
+        except Exception as error:  # such as sequences padded to the longest of their batch
             self.why_not = self.why_not or UNFIT % error
         if self.why_not:
             self.copied = []
@@ -98,7 +100,7 @@ class Batches:
             self.why_not = FULL
 
     def _keys(self, inputs: Any, n: int) -> Array | None:
-        """Keys of a batch, by those of its inputs that had a row per example in the first one."""
+        """Keys of a batch, from the inputs that had a row per example in the first batch."""
         arrays = inputs if isinstance(inputs, list) else [inputs]
         if self.places is None:
             self.places = [place for place, each in enumerate(arrays) if _has_rows(each, n)]
@@ -106,7 +108,7 @@ class Batches:
 
 
 def record_weights(recorder: Recorder, moment: str, framework: str, arrays: list[tuple[str, Any]]) -> None:
-    """Record the hash of weights that are NumPy's arrays, by name, if there are any."""
+    """Record the hash of NumPy weights by name, if there are any."""
     if arrays:
         weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
         n = sum(int(array.size) for _, array in arrays)
@@ -114,7 +116,7 @@ def record_weights(recorder: Recorder, moment: str, framework: str, arrays: list
 
 
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:
-    """The arrays of a set as the capture keeps them; None where the outputs have no rows."""
+    """The arrays of a set as `Capture` stores them; None if the outputs have no rows."""
     if not getattr(outputs, "ndim", 0) or outputs.dtype.kind not in "fiubV":
         return None
     arrays = {"outputs": array_of(outputs)}
@@ -127,7 +129,7 @@ def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | Non
 
 
 def true_labels(truth: Any, outputs: Any) -> Any:
-    """A class or a value per example, of labels in one of the forms that losses take; None of any other."""
+    """A class or a value per example, from labels in one of the formats of loss functions; None for other formats."""
     if not getattr(truth, "ndim", 0) or truth.shape[0] != outputs.shape[0] or truth.dtype.kind not in "fiub":
         return None
     if truth.ndim == 2 and truth.shape[1] == 1:
@@ -139,7 +141,7 @@ def true_labels(truth: Any, outputs: Any) -> Any:
 
 
 def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
-    """A hash per example of all its inputs, those with `n` rows; None where there is none."""
+    """A hash per example over all inputs with `n` rows; None if there are none."""
     arrays = [_plain(each) for each in inputs if _has_rows(each, n)]
     if not arrays or not n:
         return None
@@ -151,7 +153,7 @@ def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
 
 
 def first(value: Any) -> Any:
-    """The outputs in what a model put out: the first array of several, or the one whose name says so."""
+    """The main output: the first of several arrays, or the one named so."""
     if hasattr(value, "logits"):
         return value.logits
     if isinstance(value, dict):
@@ -163,7 +165,7 @@ def first(value: Any) -> Any:
 
 
 def arrays_in(value: Any) -> Iterator[Any]:
-    """Arrays and tensors with rows in a structure."""
+    """Arrays and tensors with rows in a nested structure."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -174,7 +176,7 @@ def arrays_in(value: Any) -> Iterator[Any]:
 
 
 def numbers(value: Any) -> Any:
-    """NumPy's array of an array or tensor, of each in a list; None where there is none."""
+    """NumPy array of an array or tensor, or of each in a list; None if there is none."""
     if isinstance(value, (list, tuple, dict)):
         return [numbers(each) for each in arrays_in(value)]
     if value is None:
@@ -190,7 +192,7 @@ def numbers(value: Any) -> Any:
 
 
 def size_of(array: Any) -> int:
-    """Bytes, if its numbers have eight."""
+    """Size in bytes, assuming eight bytes per number."""
     return 8 * math.prod(int(dimension or 1) for dimension in array.shape)
 
 
@@ -199,7 +201,7 @@ def _has_rows(array: Any, n: int) -> bool:
 
 
 def _join(arrays: Sequence[Any]) -> Any:
-    """One array of those of all batches; None where one of them has no rows."""
+    """Concatenate the arrays of all batches; None if one of them has no rows."""
     numpy: Any = sys.modules["numpy"]
     return numpy.concatenate(arrays) if all(getattr(each, "ndim", 0) for each in arrays) else None
 
@@ -211,7 +213,7 @@ def _joined_keys(keys: Sequence[Array | None]) -> Array | None:
 
 
 def _plain(array: Any) -> Any:
-    """An array without gaps whose bytes tell its numbers; a number for each row of texts, whatever their lengths."""
+    """A contiguous array with meaningful bytes; strings of any length are replaced by one number per row."""
     numpy: Any = sys.modules["numpy"]
     if array.dtype.kind in "OSUT":
         rows = [row.ravel().tolist() for row in array] if array.ndim > 1 else [[item] for item in array.tolist()]

@@ -1,4 +1,4 @@
-"""Signals that a program sends to itself: who ends a run that way was not ended from outside."""
+"""Signals that a program sends to itself, so that such a run is not considered as ended from outside."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _record(module: Any, name: str, context: AdapterContext, reaches_this_process: Any) -> None:
-    """Let a function of the module write down what it is about to send to this process."""
+    """Patch a function of the module to record signals that it sends to this process."""
 
     def send(*args: Any, **kwargs: Any) -> None:
         frame = _getframe(2)
         number = int(args[-1])
         if number and reaches_this_process(*args) and not _is_handling(number, frame):
             context.recorder.event("signal", number, *context.project.nearest(frame))
-            context.recorder.flush()  # there may be no later
+            context.recorder.flush()  # the process may end now
 
     context.observe(module, name, before=send, where="%s.%s" % (module.__name__, name))
 
 
 def _is_handling(number: int, frame: FrameType | None) -> bool:
-    """Whether a handler of this signal is running: programs save their state and then send the signal on to themselves.
+    """Whether a handler of this signal is running: programs save their state and then send the signal again.
 
     Python calls a handler with the number of the signal and the frame that was interrupted.
     """

@@ -157,8 +157,7 @@ class ProjectGenerators:
         return sum(derive(seed, word) << (WORD * word) for word in range(WORDS))
 
     def _routed_sequence(self) -> Any:
-        """A subclass of `SeedSequence`: its entropy is that of the script, but the generated words depend on the
-        variant.
+        """A subclass of `SeedSequence` with the script's entropy, whose generated words depend on the variant.
 
         Spawned sequences have the same type.
         """

@@ -1,7 +1,7 @@
-"""scikit-learn: it draws from NumPy's generators, or from those that an integer `random_state` makes.
+"""scikit-learn, which draws from NumPy generators, or from those created for an integer `random_state`.
 
-Such an integer fixes a seed like any seeding call of the script, so estimators get another; where it says which
-examples there are, train or test, it stays the script's unless the stream `split` varies.
+Such an integer fixes a seed like any seeding call, so estimators get a different one; if it selects training or test
+examples, it is kept unless the stream `split` varies.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _make_proof(context: AdapterContext) -> Proof:
 
 
 def _watch_metrics(module: Any, capture: Any) -> None:
-    """All functions of `sklearn.metrics` are made by one decorator."""
+    """Patch the decorator that defines all functions of `sklearn.metrics`."""
     original = getattr(module, "validate_params", None)
     if original is None:  # before version 1.2
         return
@@ -73,7 +73,7 @@ def _watch_metrics(module: Any, capture: Any) -> None:
 
 
 class _Checking:
-    """The function by which all of scikit-learn comes to its generators."""
+    """Replaces the function through which scikit-learn creates all generators."""
 
     def __init__(self, context: AdapterContext, original: Any) -> None:
         self.context = context
@@ -90,7 +90,7 @@ class _Checking:
         module.check_random_state = check_random_state
 
     def choose_seed(self, seed: Any, frame: FrameType) -> Any:
-        """What scikit-learn is to make its generator of."""
+        """The seed from which scikit-learn should create its generator."""
         streams = self.context.streams
         if not streams.is_routed_thread():
             return seed
@@ -101,21 +101,21 @@ class _Checking:
         if is_divider or module in ORDERS:
             return self._chosen_for_data(seed, frame, None if is_divider else self._order(frame))
         if not hasattr(type(seed), "__index__"):
-            return seed  # a generator of NumPy, whose state follows the streams; None is the global one
+            return seed  # a NumPy generator, whose state is routed by stream; None is the global one
         self._record(seed, frame)
         return streams.seed("sklearn", spell_seed(seed)) if streams.is_active else seed
 
     def _order(self, frame: FrameType) -> str:
-        """Stream of a permutation; empty where a library draws one for reasons of its own."""
+        """Stream of a permutation; empty if a library draws it for itself."""
         project = self.context.project
         owner = project.innermost(frame)
         return "" if owner is None else Splitting(self.context.streams, project).stream(owner) or ""
 
     def _chosen_for_data(self, seed: Any, frame: FrameType, order: str | None) -> Any:
-        """The same for what chooses examples.
+        """The seed for a function that selects examples.
 
-        A division that the script fixes by a number stays what it is, for its results are compared with published ones;
-        where the stream varies, the number is a key like any other seed.
+        A split that the script fixes by a number is kept, as results are compared with published ones; if the stream
+        varies, the number is used as a key like any other seed.
 
         Args:
             order: stream of a permutation; None for what divides.
@@ -142,7 +142,7 @@ class _Checking:
         return seed if twins is None or is_of_estimator else twins.of(stream)
 
     def _record(self, seed: Any, frame: FrameType) -> None:
-        """One record for each estimator and line; those that an ensemble makes have their seeds from it."""
+        """Record each estimator and line once; members of an ensemble get their seeds from it."""
         estimator = ""
         owner: FrameType | None = frame
         while owner is not None and _module(owner).startswith(("sklearn", "joblib")):
@@ -164,6 +164,6 @@ def _module(frame: FrameType) -> str:
 
 
 def _caller_name(frame: FrameType) -> str:
-    """Name of a function, or of the class whose method it is."""
+    """Name of a function, or of the class that a method belongs to."""
     instance = frame.f_locals.get("self")
     return frame.f_code.co_name if instance is None else type(instance).__name__

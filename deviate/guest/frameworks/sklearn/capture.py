@@ -1,4 +1,4 @@
-"""scikit-learn: what fitted estimators predict and score when the script asks them, and what they have fitted."""
+"""scikit-learn: captures predictions and scores of fitted estimators that the script requests, and fitted arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METRICS = "sklearn.metrics"
 
 
 class Capture:
-    """What is kept of the estimators that the script has fitted; not of those that are parts of another one."""
+    """Captures estimators that the script has fitted, except those that are parts of others."""
 
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         self.capture = context.capture
@@ -42,19 +42,19 @@ class Capture:
             self.capture.weights_of[FRAMEWORK] = self.weights
 
     def weights(self) -> list[tuple[str, Array]]:
-        """The arrays of numbers in what is fitted and still there, as the proof names them."""
+        """Numeric arrays of fitted estimators that still exist, named as in `Proof`."""
         arrays = [(name, array) for name, array in self.proof.arrays() if array.dtype.name in CODES and array.ndim]
         return [(name, (array.dtype.name, array.shape, array.tobytes())) for name, array in arrays]
 
     # ------------------------------------------------------------ methods
 
     def fits(self) -> None:
-        """An estimator is about to be fitted: training goes on."""
+        """An estimator is about to be fitted: training continues."""
         if self.capture.open:
             self.capture.end_evaluation()
 
     def see_fit(self, estimator: Any) -> None:
-        """From its first fit on, the methods of a class are watched."""
+        """Watch the methods of a class from its first fit on."""
         kind = type(estimator)
         if not self.capture.wants_predictions or kind in self.classes:
             return
@@ -116,7 +116,7 @@ class Capture:
         self.latest = result, name, classes
 
     def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
-        """Whether scores of the same classes are kept of the same examples: they tell more than labels do."""
+        """Whether scores of the same examples are captured, which contain more information than class labels."""
         open_set = self.capture.open.get(name)
         if open_set is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in open_set.parts:
             return False
@@ -129,7 +129,7 @@ class Capture:
         return bool((labels == outputs).all())
 
     def _number(self, estimator: Any) -> int:
-        """Several estimators that are there at once are told apart in the order in which they are asked first."""
+        """Number estimators that exist at the same time in order of their first call."""
         for number, reference in enumerate(self.estimators):
             if reference() is estimator:
                 return number + 1
@@ -143,7 +143,7 @@ class Capture:
     # ------------------------------------------------------------ true labels
 
     def metric(self, original: Any) -> Any:
-        """A function of `sklearn.metrics`, which is told of true labels and predictions."""
+        """A function of `sklearn.metrics` is called with labels and predictions."""
 
         def metric(*args: Any, **kwargs: Any) -> Any:
             if self.latest is not None:
@@ -173,7 +173,7 @@ class Capture:
 
 
 def places(labels: Any, classes: Any) -> Any:
-    """Class labels as their places among the classes of an estimator, -1 for others; other values as they are."""
+    """Indices of class labels among an estimator's classes, -1 for others; other values are unchanged."""
     if labels is None or not hasattr(classes, "dtype") or classes.ndim != 1 or labels.ndim != 1 or not len(classes):
         return labels
     numpy: Any = sys.modules["numpy"]

@@ -1,4 +1,4 @@
-"""Data of the first evaluation in scikit-learn as a hash: what fitted estimators predict for, or are scored on."""
+"""Hashes the data of the first evaluation in scikit-learn: data that fitted estimators predict or score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_fun
 
 
 class Evaluation:
-    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair.
+    """Watches methods of fitted classes; nested calls are ignored.
 
     Args:
         is_fitting: whether an estimator is being fitted, which may predict for itself.
@@ -36,7 +36,9 @@ class Evaluation:
         context.recorder.at_close.append(self.close)
 
     def patch(self, kind: type) -> None:
-        """A class has been fitted. Methods of the script's own classes stay: such classes may be pickled by value."""
+        """A class has been fitted. Methods of the script's own classes are not patched, as they may be pickled by
+        value.
+        """
         if kind in self.kinds or self.data.is_over:
             return
         self.kinds.add(kind)
@@ -62,7 +64,9 @@ class Evaluation:
         return method
 
     def _take(self, name: str, args: Any, kwargs: Any) -> None:
-        """One call is one pass. The same array at once, for classes and for their probabilities, counts once."""
+        """Add a call, which is one pass. Consecutive calls on the same array, for classes and probabilities, count
+        once.
+        """
         data = [args[0] if args else kwargs.get("X")]
         if name == SCORE:
             data.append(args[1] if len(args) > 1 else kwargs.get("y"))
@@ -79,7 +83,7 @@ class Evaluation:
             self.data.add(arrays)
 
     def train(self) -> None:
-        """An estimator is about to be fitted: the evaluation is over."""
+        """An estimator is about to be fitted: the evaluation has ended."""
         self._end()
         self.data.train()
 
@@ -95,7 +99,7 @@ class Evaluation:
 
 
 def owners_of(kind: type, names: Sequence[str]) -> Iterator[tuple[type, str]]:
-    """The classes in which methods of a class are defined."""
+    """The classes that define the methods of a class."""
     for name in names:
         owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), None)
         if owner is not None:
@@ -103,7 +107,7 @@ def owners_of(kind: type, names: Sequence[str]) -> Iterator[tuple[type, str]]:
 
 
 def replace_method(owner: type, name: str, watch: Callable[[str, Any], Any]) -> None:
-    """Put what `watch` makes of it in the place of a method."""
+    """Replace a method by the result of `watch`."""
     method = owner.__dict__[name]
     if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
         setattr(owner, name, type(method)(watch(name, method.fn), method.check, method.attribute_name))

@@ -1,4 +1,4 @@
-"""What was fitted with scikit-learn, as a hash: the arrays that estimators hold after `fit` and `partial_fit`."""
+"""Hashes what was fitted with scikit-learn: the arrays of estimators after `fit` and `partial_fit`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEEPEST = 6
 
 
 class Proof:
-    """Estimators that the script has fitted, as long as they are there; not those that are parts of another one."""
+    """Estimators fitted by the script that still exist, except those that are parts of others."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -33,7 +33,7 @@ class Proof:
         context.recorder.at_close.append(lambda: self.emit_hash("exit"))
 
     def patch(self, base: Any) -> None:
-        """All `fit` methods of scikit-learn are made by one decorator."""
+        """Patch the decorator through which scikit-learn defines all `fit` methods."""
         original = getattr(base, "_fit_context", None)
         if original is not None:  # from version 1.3
             base._fit_context = wraps_like(
@@ -74,21 +74,21 @@ class Proof:
             self.fitted.append(weakref.ref(estimator))
 
     def arrays(self) -> Iterator[tuple[str, Any]]:
-        """The arrays of what is still there, by name."""
+        """Arrays of the estimators that still exist, by name."""
         for number, reference in enumerate(self.fitted):
             estimator = reference()
             if estimator is not None:
                 yield from _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
 
     def emit_hash(self, moment: str) -> None:
-        """Emit the hash of what is still there."""
+        """Report the hash of the estimators that still exist."""
         record_weights(self.recorder, moment, "sklearn", list(self.arrays()))
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """Arrays of numbers in fitted attributes, which end in an underscore.
+    """Numeric arrays in fitted attributes, whose names end with an underscore.
 
-    Records go field by field, for what lies between their fields is left to chance.
+    Structured arrays are split into fields, since padding between fields has arbitrary contents.
     """
     if depth > DEEPEST:
         return
@@ -108,7 +108,7 @@ def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
 
 
 def _parts(value: Any) -> dict[str, Any]:
-    """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
+    """Fitted attributes of an estimator, and the arrays of a scikit-learn tree."""
     if hasattr(value, "get_params"):
         mine = vars(value).items()
         attributes = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}

@@ -1,6 +1,6 @@
-"""Traces of scikit-learn: each call of `fit` and `partial_fit`, with what it was given and what the estimator holds.
+"""Traces scikit-learn: each call of `fit` and `partial_fit`, with its arguments and the fitted attributes.
 
-What an estimator computes on its way to that is code of the library, in one call, and stays unseen.
+Computations in between are library code within one call, and are not visible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PARTS = {"X": "input", "y": "target", "sample_weight": "weight"}
 
 
 class SklearnTrace:
-    """What is traced of estimators."""
+    """Traces estimators."""
 
     def __init__(
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
@@ -35,7 +35,7 @@ class SklearnTrace:
 
     @contextmanager
     def step(self, estimator: Any, args: Any, kwargs: Any, frame: FrameType) -> Iterator[None]:
-        """A call that is no part of another one."""
+        """A call that is not part of another one."""
         self._tell(lambda: self._before(estimator, args, kwargs, frame))
         yield
         self._tell(lambda: self._after(estimator, frame))
@@ -68,7 +68,7 @@ class SklearnTrace:
         if trace.level >= 2:
             for name, array in self._weights(estimator):
                 record(trace, "update", name, array, place)
-        if hasattr(estimator, "predict"):  # what only transforms data has no weights that are trained
+        if hasattr(estimator, "predict"):  # transformers have no trained weights
             trace.tick()
 
     def _weights(self, estimator: Any) -> Iterator[tuple[str, Any]]:
@@ -78,7 +78,7 @@ class SklearnTrace:
 
 
 def _losses(estimator: Any) -> Iterator[tuple[str, float]]:
-    """What was minimised: of each pass where the estimator keeps that, else at last."""
+    """Values of the loss: for each pass if the estimator stores them, else the final one."""
     curve = getattr(estimator, CURVE, None)
     if isinstance(curve, list):
         for value in curve:
@@ -88,7 +88,7 @@ def _losses(estimator: Any) -> Iterator[tuple[str, float]]:
 
 
 def _arrays_in(part: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays that a table, a sparse matrix, a list or an array consists of."""
+    """Arrays in a table, a sparse matrix, a list or an array."""
     if hasattr(part, "tobytes") and hasattr(part, "dtype"):
         yield "", part
     elif hasattr(part, "indptr") and hasattr(part, "indices"):

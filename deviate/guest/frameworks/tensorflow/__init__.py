@@ -1,4 +1,4 @@
-"""TensorFlow: its seeds by stream, its controls, and what proves runs equal, each in a file of its own."""
+"""TensorFlow: seeds by stream, controls, and evidence that runs are equal, each in its own file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def install(module: Any, context: AdapterContext) -> None:
         callbacks.patch(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
     _watch_gradients(context)
     if context.capture.wants_predictions:
-        from .capture import Calls  # most runs keep nothing
+        from .capture import Calls  # most runs capture nothing
 
         context.part(Calls).patch()
     if context.trace.requested_level:
@@ -58,7 +58,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _watch_gradients(context: AdapterContext) -> None:
-    """What gradients are taken of is what is trained."""
+    """Variables that gradients are computed for count as trained."""
     backprop, proof = sys.modules["tensorflow.python.eager.backprop"], context.part(Proof)
 
     def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
@@ -69,7 +69,7 @@ def _watch_gradients(context: AdapterContext) -> None:
 
 
 def _tell_of_clock(context: AdapterContext, names: Names) -> None:
-    """The time, as a tensor, is what seeds are made of; where operations are deterministic TensorFlow refuses it."""
+    """Record the use of the time as a seed: `tf.timestamp`, which raises while op determinism is on."""
     module: Any = sys.modules["tensorflow.python.ops.logging_ops"]
     original = getattr(module, "timestamp", None) or module.gen_logging_ops.timestamp
 

@@ -1,6 +1,6 @@
-"""Functions of Python in graphs of TensorFlow: `py_function`, `numpy_function`, and generators of datasets.
+"""Python functions in TensorFlow graphs: `py_function`, `numpy_function`, and generators of datasets.
 
-TensorFlow calls them in threads of its own. What they draw from NumPy and `random` is of the stream `augment`.
+TensorFlow calls them in its own threads. Their draws from NumPy and `random` belong to the stream `augment`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LOOKS = 3
 
 
 def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
-    """Stand in for the class of the registry through which all of them are made and called."""
+    """Replace the registry class through which all of them are created and called."""
     original, streams = registry.__call__, context.streams
     places: dict[Any, tuple[str, int]] = {}
     looks: dict[Any, int] = {}

@@ -1,7 +1,7 @@
-"""TensorFlow: outputs of loops that the script writes itself, in which a model of Keras is called for inference.
+"""TensorFlow: captures outputs in loops that the script writes itself, in which it calls a Keras model for inference.
 
-In a graph the call is seen once, when the graph is made. After each run of it, a copy of the part of the graph that
-leads to the outputs runs on the same inputs; it is made only where that part changes no state and draws no numbers.
+In a graph, the call is seen once, when the graph is built. After each run of the graph, a copy of the part that
+computes the outputs runs on the same inputs, unless that part changes state or draws random numbers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Traced:
 
 
 class Calls(Loops):
-    """Calls of trained models by the script's own code."""
+    """Calls of trained models by the script."""
 
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context, FRAMEWORK)
@@ -61,7 +61,7 @@ class Calls(Loops):
     # ------------------------------------------------------------ what is seen
 
     def see_call(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        """A model is called, also where a graph is made of it: then the numbers are not there yet."""
+        """A model is called, possibly while a graph is built, when its outputs have no values yet."""
         if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
             if self.is_trained(model):
                 self._add(outputs, None, inputs, frame)
@@ -71,7 +71,7 @@ class Calls(Loops):
                 self.traced[id(outputs.graph)] = Traced(outputs.graph, model, outputs, inputs)
 
     def scores(self, truth: Any, outputs: Any) -> None:
-        """A metric is told of true labels and outputs."""
+        """A metric is updated with labels and outputs."""
         graph = getattr(outputs, "graph", None)
         if graph is not None:
             traced = self.traced.get(id(graph))
@@ -102,7 +102,7 @@ class Calls(Loops):
             self.drawn = iterator, batch
 
     def _loop(self, frame: FrameType) -> Loop:
-        """The loop through which the latest batch came."""
+        """The loop that yielded the latest batch."""
         iterator = self.drawn[0] if self.drawn is not None else None
         step = self.capture.step()
         loop = self.find_loop(iterator, step)
@@ -129,7 +129,7 @@ class Calls(Loops):
     # ------------------------------------------------------------ graphs
 
     def _ran(self, result: Any, function: Any, tensor_inputs: Any, captured_inputs: Any) -> None:
-        """A graph has run. Those in which gradients are taken train."""
+        """A graph has run. Graphs that compute gradients train."""
         if not (self.traced or self.training):
             return
         graph = function.graph
@@ -159,7 +159,7 @@ class Calls(Loops):
         self._add(outputs, results[-1] if is_labelled else None, inputs, sys._getframe(3))
 
     def _copy_graph(self, traced: Traced, graph: Any) -> Any:
-        """The part of a graph that leads to outputs, inputs and true labels; False where it is not to run twice."""
+        """The part of a graph that computes outputs, inputs and labels; False if it cannot be run twice."""
         fetches = [traced.outputs(), *(each for each in traced.inputs if getattr(each, "graph", None) is graph)]
         n_inputs = len(fetches) - 1
         is_labelled = getattr(traced.truth, "graph", None) is graph
@@ -173,7 +173,7 @@ class Calls(Loops):
 
 
 def _unsafe(graph: Any, tensors: list[Any]) -> str:
-    """The type of an operation that leads to tensors and does more than compute; "" where none does."""
+    """Type of the first operation behind these tensors with side effects; "" if there is none."""
     waiting, seen = [tensor.op for tensor in tensors], set()
     while waiting:
         operation = waiting.pop()
@@ -195,14 +195,14 @@ def _unsafe(graph: Any, tensors: list[Any]) -> str:
 
 
 def _part(graph: Any, fetches: list[Any]) -> Any:
-    """A function of the inputs of a graph that gives tensors of it."""
+    """A function from the inputs of a graph to some of its tensors."""
     wrapping: Any = sys.modules[PYTHON + "eager.wrap_function"]
     whole = wrapping.WrappedFunction(graph, variable_holder=wrapping.VariableHolder(share_variables=True))
     return whole.prune(graph.inputs, fetches)
 
 
 def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
-    """The true labels in a batch of a data set: what has a row per example, and is no input."""
+    """Labels in a batch of a dataset: arrays with a row per example that are not inputs."""
     if not isinstance(batch, (list, tuple)) or len(batch) < 2:
         return None
     labels = next(arrays_in(batch[1]), None)

@@ -1,6 +1,7 @@
-"""Controls of TensorFlow: deterministic operations, TF32 and threads, against what the script sets itself.
+"""Controls of TensorFlow: deterministic operations, TF32 and threads, which the script cannot override.
 
-TensorFlow knows no mode that only warns: where operations are deterministic, one that has no such version raises.
+TensorFlow has no mode that only warns: if operations are deterministic, an operation without a deterministic version
+raises.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ VARIABLES = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 
 
 class Controls:
-    """Puts the factors where the variant wants them, and holds them there."""
+    """Sets the factors as the variant requires, and keeps them."""
 
     def __init__(self, context: AdapterContext, module: Any) -> None:
         self.context = context
@@ -75,7 +76,7 @@ class Controls:
     def _ignore(
         self, owner: Any, call: str, factor: str, is_against: Callable[..., bool] = lambda *args, **kwargs: True
     ) -> None:
-        """Let a setter do nothing but tell that the script called it.
+        """Make a setter only record calls by the script that would undo the variant.
 
         Args:
             is_against: called with its arguments; whether they would undo what the variant wants.
@@ -97,7 +98,7 @@ class Controls:
         return bool(is_enabled()) if is_enabled is not None else False
 
     def facts(self) -> dict[str, object]:
-        """What holds at the end of the run: asked for earlier, it would start devices and fix the threads."""
+        """The settings at the end of the run; reading them earlier would initialise devices and fix thread counts."""
         config = self.module.config
         build = self.module.sysconfig.get_build_info() if hasattr(self.module.sysconfig, "get_build_info") else {}
         facts: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}

@@ -1,7 +1,8 @@
-"""Draws of TensorFlow: every operation asks one function for its two seeds, and gets those of the stream it draws for.
+"""Draws of TensorFlow: each operation gets its two seeds from one function, which is replaced to return seeds by
+stream.
 
-The first seed is that of the stream; the second counts the requests of the stream, or is the operation's own. So the
-numbers of one stream do not depend on how often another one draws.
+The first seed is that of the stream; the second counts the requests of the stream, or is the seed of the operation. The
+numbers of a stream are thus independent of how often other streams are used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LIMIT = 2**31 - 1
 
 
 class Draws:
-    """Stands in for `get_seed` of `tensorflow.python.framework.random_seed`, in eager mode and in graphs alike.
+    """Replaces `get_seed` of `tensorflow.python.framework.random_seed`, for eager mode and graphs.
 
     Source: tensorflow/python/framework/random_seed.py of TensorFlow 2.21; operations of `tf.compat.v1` ask there too.
     """
@@ -57,7 +58,7 @@ class Draws:
         return get_seed
 
     def pair(self, op_seed: Any, frame: FrameType) -> Any:
-        """The two seeds of an operation that is made, or run, in this frame."""
+        """The two seeds of an operation that is created or run in this frame."""
         streams, requests = self.context.streams, self.requests
         if self.pipelines.is_numbering:
             return op_seed, op_seed
@@ -71,11 +72,11 @@ class Draws:
         stream, is_parallel = self.purpose.draw(frame)
         is_numbered = op_seed is None and requests.script_seeds.get(stream) is None and self.pipelines.meet(frame)
         if is_parallel and not is_numbered and not self.is_deterministic():
-            self._tell("random numbers in parallel threads of tf.data", frame)  # that race for those of one operation
+            self._tell("random numbers in parallel threads of tf.data", frame)  # of all names for one operation
         if op_seed is None:
             seed, count = requests.next(stream)
             return seed % LIMIT, count
-        if not hasattr(type(op_seed), "__index__"):  # a tensor, known when it runs
+        if not hasattr(type(op_seed), "__index__"):  # a tensor, whose value is known when it runs
             return requests.seed(stream, "tensor") % LIMIT, op_seed
         return requests.seed(stream, spell_seed(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
 

@@ -1,7 +1,8 @@
-"""The data of the first evaluation in TensorFlow and Keras as a hash: runs that were tested on the same have the same.
+"""Hashes the data of the first evaluation in TensorFlow and Keras; equal data gives equal hashes.
 
-Arrays that are handed to `evaluate`, to `predict` after training, or to a model that is called for inference, are read;
-of a dataset, the arrays that it was made of, where each of their rows becomes one example. Nothing is iterated.
+Arrays are read that are passed to `evaluate`, to `predict` after training, or to a model called for inference. For a
+dataset, the arrays that it was created from are read, if each of their rows becomes one example. No dataset is
+iterated.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ DEEPEST = 100
 
 
 class Evaluation:
-    """One phase of evaluation, the first that tells of its examples."""
+    """One phase of evaluation; the first one whose inputs are known to be examples is recorded."""
 
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         self.recorder = context.recorder
@@ -43,7 +44,7 @@ class Evaluation:
         self.recorder.at_close.append(self.examples.close)
 
     def whole(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
-        """All data of an evaluation at once: arrays, or a dataset.
+        """Add all data of an evaluation at once: arrays, or a dataset.
 
         Args:
             is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
@@ -58,7 +59,7 @@ class Evaluation:
             self.examples.end(evidence)
 
     def call(self, model: Any, value: Any) -> None:
-        """A model that was trained is called for inference, by no other one."""
+        """A trained model is called for inference, not by another model."""
         running = self.recorder.running.get(get_ident(), [])
         step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
         if self.model() is not model or self.step != step:
@@ -80,7 +81,7 @@ class Evaluation:
 
 
 def _arrays(value: Any) -> Iterator[Any]:
-    """NumPy's arrays of the arrays, tensors and tables in a structure, those with rows; not those of a graph."""
+    """NumPy arrays of the arrays, tensors and tables in a structure that have rows; graph tensors are skipped."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -90,14 +91,14 @@ def _arrays(value: Any) -> Iterator[Any]:
         numpy = sys.modules["numpy"]
         try:
             array = numpy.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
-        except Exception:  # a tensor of a graph, or on a device that its library does not copy from
+        except Exception:  # a graph tensor, or one on a device that its library does not copy from
             return
         if array.ndim:
             yield array
 
 
 def _bytes(array: Any) -> Any:
-    """The bytes of an array; of one of objects, such as texts, those of their representations."""
+    """The bytes of an array; for object arrays, such as strings, the bytes of their representations."""
     if array.dtype.hasobject:
         numpy = sys.modules["numpy"]
         return numpy.array([repr(item) for item in array.ravel()]).reshape(array.shape).tobytes()
@@ -105,7 +106,7 @@ def _bytes(array: Any) -> Any:
 
 
 def _sources(dataset: Any) -> list[Any] | None:
-    """The arrays whose rows are the examples of a dataset; None where that cannot be told without iterating."""
+    """Arrays whose rows are the examples of a dataset; None if that is unknown without iterating."""
     splits: list[tuple[str, int]] = []
     for _ in range(DEEPEST):
         kind = type(dataset).__name__
@@ -121,6 +122,6 @@ def _sources(dataset: Any) -> list[Any] | None:
         elif kind not in SAME_ROWS:
             return None
         elif splits and kind in ("_ShuffleDataset", "_BatchDataset", "_ParallelBatchDataset", "_PaddedBatchDataset"):
-            return None  # which rows they are depends on the order, or on the size of batches
+            return None  # which rows are selected depends on the order or the batch size
         dataset = getattr(dataset, "_deviate_input", None) or getattr(dataset, "_input_dataset", None)
     return None

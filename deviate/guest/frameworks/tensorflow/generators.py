@@ -1,7 +1,7 @@
-"""Generators of TensorFlow that scripts make, and stateless operations that are given seeds by them.
+"""TensorFlow generators that scripts create, and stateless operations that get explicit seeds.
 
-A `tf.random.Generator` of the script has a state for each stream; a seed that the script hands to a stateless operation
-is mixed with that of the stream.
+A `tf.random.Generator` of the script has a state per stream; an explicit seed for a stateless operation is mixed with
+the seed of the stream.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BITS = 2**31 - 1
 
 
 class Generators:
-    """Routes the generators that the project makes, and the global one."""
+    """Routes generators of the project, and the global one."""
 
     def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
         self.context = context
@@ -94,7 +94,7 @@ class Generators:
         return self.module.create_rng_state(seed, generator.algorithm)
 
     def _routed_class(self) -> Any:
-        """A class whose state is that of the stream that draws now; all its methods work on the state."""
+        """A subclass whose methods work on the state of the current stream."""
         generators = self
 
         def state(self: Any) -> Any:
@@ -118,14 +118,14 @@ class Generators:
 
 
 class Stateless:
-    """Mixes the seed of a stream into the seeds that the project gives to stateless operations."""
+    """Mixes the seed of the stream into explicit seeds of stateless operations."""
 
     def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
         self.context = context
         self.purpose = purpose
 
     def patch(self, names: Names) -> None:
-        """Stand in for the functions that scripts call; the library's own calls of them pass."""
+        """Replace the public functions; calls by TensorFlow itself are passed through."""
         for module in STATELESS_MODULES:
             for name, original in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
                 is_stateless = name.startswith("stateless_") or name == INDEX_SHUFFLE
@@ -165,5 +165,5 @@ class Stateless:
 
 
 def _is_tensor(value: Any) -> bool:
-    """A seed that is known when the graph runs."""
+    """Whether the seed is a tensor, whose value is known when the graph runs."""
     return hasattr(value, "graph") or type(value).__name__ in ("Tensor", "SymbolicTensor")

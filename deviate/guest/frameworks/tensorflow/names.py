@@ -1,4 +1,4 @@
-"""The public names of TensorFlow: one function has several, in modules that exist two or three times."""
+"""Public names of TensorFlow functions, each of which exists in several modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INTERNAL = "tensorflow.python."
 
 
 class Names:
-    """The modules from which scripts take functions, as they are loaded now; later ones take it from the library."""
+    """Modules from which scripts import functions, as currently loaded; modules loaded later import the replacement."""
 
     def __init__(self) -> None:
         self.places: dict[int, list[tuple[Any, str]]] = {}
@@ -21,7 +21,7 @@ class Names:
                         self.places.setdefault(id(value), []).append((module, attribute))
 
     def replace(self, original: Any, new: Any) -> None:
-        """Put a function in place of another one, under all names."""
+        """Replace a function under all its public names."""
         library = sys.modules.get(original.__module__)
         places = list(self.places.get(id(original), ()))
         if getattr(library, original.__name__, None) in (original, new):

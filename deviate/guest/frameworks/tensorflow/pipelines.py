@@ -1,8 +1,8 @@
-"""Random functions of datasets: where the script sets no seed, they draw other numbers in every epoch, and still do.
+"""Random functions of datasets: without a seed of the script, they draw different numbers in every epoch.
 
-A random operation in a function of `tf.data` begins anew with each iterator once it has seeds: each epoch would see the
-same augmentations, and Keras would train on the same order. So each element is given a number of its own that follows
-from the iteration, and operations draw statelessly from it; also where several threads run the function.
+A random operation with seeds in a function of `tf.data` restarts with each iterator: every epoch would see the same
+augmentations, and Keras would train in the same order. Each element therefore gets a number that depends on the
+iteration, from which operations draw statelessly; this also works if several threads run the function.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FUNCTIONS = ("random_uniform", "random_normal", "truncated_normal", "random_shuf
 
 
 class Pipelines:
-    """Stands in for `Dataset.map` and for the random operations that have a stateless version."""
+    """Replaces `Dataset.map`, and random operations that have a stateless version."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -42,7 +42,7 @@ class Pipelines:
         dataset.map = self._map(dataset, dataset.map)
 
     def meet(self, frame: FrameType) -> bool:
-        """Whether a random operation without a seed of the script, made in this frame, will draw by numbers."""
+        """Whether a random operation without a seed, created in this frame, will draw by element numbers."""
         is_numbered = bool(self.mapping or self.number is not None) and frame.f_code.co_name in FUNCTIONS
         self.met += is_numbered
         return is_numbered
@@ -76,7 +76,7 @@ class Pipelines:
             self.is_numbering = False
 
     def _pass_number(self, function: Any, structured: Any) -> Any:
-        """The function of a dataset, given the number of its element beside the element."""
+        """Wrap a dataset function so that it also receives the number of its element."""
         context = structured.autograph_ctx.control_status_ctx()
 
         def call(element: Any, number: Any) -> Any:
@@ -100,7 +100,7 @@ class Pipelines:
         return wraps_like(operation, original)
 
     def _versions(self) -> dict[str, Callable[..., Any]]:
-        """The stateless version of each operation, called with the same arguments but for the seed."""
+        """The stateless version of each operation, with equal arguments except for the seed."""
         stateless: Any = self.stateless
         uniform = stateless.stateless_random_uniform
 

@@ -1,4 +1,4 @@
-"""TensorFlow: what its profiler sees in a window of steps, read from the trace that it writes."""
+"""TensorFlow: profiles a window of steps, and reads the trace file that the profiler writes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TRACE = ".xplane.pb"
 
 
 def install_profile(tensorflow: Any, context: AdapterContext) -> None:
-    """Profile the window that the run asks for."""
+    """Profile the window that the run requests."""
     profiler = Profiler(tensorflow, os.path.join(context.capture.folder, FOLDER, "trace-%x" % os.getpid()))
     profiler.window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
     profiler.window.patch()
 
 
 class Profiler:
-    """The profiler of TensorFlow, of which there is one in a process, from the beginning to the end of a window."""
+    """The TensorFlow profiler, of which a process has one, from the start to the end of a window."""
 
     def __init__(self, tensorflow: Any, folder: str) -> None:
         self.tensorflow, self.folder = tensorflow, folder
@@ -53,7 +53,7 @@ class Profiler:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _giving_way(self, original: Any) -> Any:
-        """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
+        """End profiling when the script starts the profiler itself."""
 
         def start(*args: Any, **kwargs: Any) -> Any:
             self.window.close()
@@ -63,7 +63,7 @@ class Profiler:
 
 
 def _read(folder: str) -> dict[str, Any]:
-    """The one trace below a folder. Raises OSError where there is none."""
+    """The trace file below a folder. Raises OSError if there is none."""
     traces = [
         os.path.join(place, file) for place, _, files in os.walk(folder) for file in files if file.endswith(TRACE)
     ]

@@ -1,4 +1,4 @@
-"""What a draw of TensorFlow or Keras is for, told by who asks for it: the functions that are running when it asks."""
+"""Determines the stream of a draw of TensorFlow or Keras from the functions that are running."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SHUFFLED_BY = frozenset(("shuffle", "list_files", "shuffle_and_repeat", "random_
 
 
 class Purpose:
-    """Tells the stream of a draw that is asked for in a frame. The answer depends on the program alone."""
+    """Determines the stream of a draw in a frame, from the program alone."""
 
     def __init__(self, context: AdapterContext) -> None:
         from ...flows import Flows  # not at the start of every process: it brings `ast` along
@@ -71,7 +71,7 @@ class Purpose:
         return self._stream(frame, self._kinds(frame))
 
     def draw(self, frame: FrameType) -> tuple[str, bool]:
-        """The stream, and whether it draws in a function of a dataset that several threads will run."""
+        """The stream, and whether the draw is in a dataset function that several threads will run."""
         kinds = self._kinds(frame)
         return self._stream(frame, kinds), PIPELINE in kinds and self._is_parallel(frame)
 
@@ -96,7 +96,7 @@ class Purpose:
         return OTHER if self.recorder.has_stepped else self._early(frame)
 
     def _early(self, frame: FrameType) -> str:
-        """The stream of a draw before the training: of examples, or of what nobody knows."""
+        """The stream of a draw before the training: of examples, or of unknown purpose."""
         stream = "split" if self.flows.reach(frame, EXAMPLES, as_data=True) else OTHER
         file, line = self.project.nearest(frame)
         if file:
@@ -104,7 +104,7 @@ class Purpose:
         return stream
 
     def permutation(self, frame: FrameType) -> str:
-        """The stream of a permutation of a tensor that is asked for in this frame."""
+        """The stream of a permutation of a tensor that is requested in this frame."""
         return self._permutation(frame, self._kinds(frame))
 
     def _permutation(self, frame: FrameType, kinds: list[str]) -> str:
@@ -118,13 +118,13 @@ class Purpose:
         return "shuffle" if inside else "split"
 
     def _dividing(self, frame: FrameType) -> str | None:
-        """Whether a dataset is shuffled to be divided: outside the training, and what comes of it is divided."""
+        """Whether a dataset is shuffled to be split: outside of the training, and the result is split."""
         if self.project.is_training(frame):
             return None
         return "split" if self.flows.reach(frame, DIVIDED_BY, SHUFFLED_BY) else None
 
     def is_of_project(self, frame: FrameType) -> bool:
-        """Whether a frame runs code of the project, as AutoGraph may have rewritten it."""
+        """Whether a frame runs code of the project, possibly rewritten by AutoGraph."""
         if self.flows.is_of_project(frame.f_code):
             return True
         name = os.path.basename(frame.f_code.co_filename)
@@ -132,12 +132,12 @@ class Purpose:
         return isinstance(file, str) and self.project.file(file) is not None
 
     def is_asked_by_project(self, frame: FrameType | None) -> bool:
-        """Whether the call from a frame is one of the project's, perhaps by AutoGraph."""
+        """Whether a frame was called by the project, possibly through AutoGraph."""
         asking = beyond(BETWEEN, frame)
         return asking is not None and self.is_of_project(asking)
 
     def is_parallel(self, frame: FrameType) -> bool:
-        """Whether the function of a dataset is traced that several threads will run."""
+        """Whether a dataset function is being traced that several threads will run."""
         return PIPELINE in self._kinds(frame) and self._is_parallel(frame)
 
     def _is_parallel(self, frame: FrameType) -> bool:
@@ -145,7 +145,7 @@ class Purpose:
         return any(type(owner).__name__ in PARALLEL_CLASSES for owner in owners)
 
     def name(self, frame: FrameType) -> str:
-        """The public function of the library that the project, or another library, called."""
+        """The public library function that the project, or another library, called."""
         name, owner = frame.f_code.co_name, ""
         for outer in outwards(frame):
             module = str(outer.f_globals.get("__name__"))
@@ -157,7 +157,7 @@ class Purpose:
         return "tensorflow.%s%s" % (owner, name)
 
     def _kinds(self, frame: FrameType | None) -> list[str]:
-        """What the functions that run are for, those of the library that tell it; innermost first."""
+        """Purposes of the running library functions where known, innermost first."""
         kinds = []
         while frame is not None:
             entry = self.kinds.get(id(frame.f_code)) or self._learn(frame)

@@ -1,6 +1,6 @@
-"""Sessions of `tf.compat.v1`: the weights of their graphs, read and flipped by the session, without an operation added.
+"""Sessions of `tf.compat.v1`: reads and flips the weights of their graphs through the session, without new operations.
 
-Seeds of graphs come from where all of TensorFlow asks for them; what a session runs in which order is its own affair.
+Seeds of graphs are routed by `draws`; the order of operations in a session is not controlled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TRAINABLE = "trainable_variables"
 
 
 class Sessions:
-    """The open sessions whose graphs have an optimizer."""
+    """Open sessions whose graphs have an optimizer."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -65,12 +65,12 @@ class Sessions:
         self.graphs.add(ops.get_default_graph())
 
     def _run(self, session: Any) -> None:
-        """One bit is flipped once the weights have values: their initialisation was an earlier run."""
+        """Flip the bit once the weights have values, as they are initialised in an earlier call."""
         if self.bit is None or not self.context.flip.is_due or session.graph not in self.graphs:
             return
         try:
             weights = _weights(session)
-        except Exception:  # no values yet; only TensorFlow knows its error for it
+        except Exception:  # no values yet; the call by the script raises the right error
             return
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
         for number, index in places(self.bit, [array.shape for _, array in floats]):
@@ -95,14 +95,14 @@ class Sessions:
             return
         try:
             weights = _weights(session)
-        except Exception:  # a graph without values, or a session whose server has gone
+        except Exception:  # a graph without values, or a session whose server is gone
             return
         arrays = [("%d.%s" % (number, variable.name), array) for number, (variable, array) in enumerate(weights)]
         record_weights(self.recorder, moment, FRAMEWORK, arrays)
 
 
 def _weights(session: Any) -> list[tuple[Any, Any]]:
-    """The trainable variables of a session's graph with their values. Reading them adds nothing to the graph."""
+    """The trainable variables of a session's graph with their values, read without adding operations."""
     numpy = sys.modules["numpy"]
     variables = session.graph.get_collection(TRAINABLE)
     values = session.run([variable._as_graph_element() for variable in variables])

@@ -1,4 +1,4 @@
-"""What the traces of TensorFlow and of Keras know of one training step together, so that each records its own part."""
+"""State of the current training step, shared by the traces of TensorFlow and Keras."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..array_trace import States
 
 
 class Step:
-    """The step that is going on.
+    """The current training step.
 
     Attributes:
         states: records the states of generators that belong to neither.
@@ -27,6 +27,6 @@ class Step:
 
 
 def is_eager_tensor(value: Any) -> bool:
-    """Whether it is a tensor of TensorFlow, sparse ones too, that has its numbers."""
+    """Whether the value is an eager TensorFlow tensor, dense or sparse."""
     numbers = getattr(value, "values", value) if hasattr(value, "indices") else value
     return hasattr(numbers, "numpy") and not hasattr(value, "graph")

@@ -1,4 +1,4 @@
-"""Scalars of TensorFlow's graph summaries: the values of a graph, known to Python when the session has run."""
+"""Scalars in TensorFlow graph summaries, whose values are available in Python after the session has run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..managed import Managed
 
 
 def patch(writer: Any, context: AdapterContext) -> None:
-    """Record what is in the messages that are written."""
+    """Record the scalars in summary messages that are written."""
     managed = Managed(context)
     folders: list[str] = []
 
@@ -31,7 +31,7 @@ def patch(writer: Any, context: AdapterContext) -> None:
 
 
 def _run(folder: str, folders: list[str]) -> str:
-    """Estimators write `loss` of the evaluation into a folder in that of the training: it is `eval/loss`."""
+    """Estimators write `loss` of the evaluation to a subfolder of the training's: it is recorded as `eval/loss`."""
     if folder not in folders:
         folders.append(folder)
     outer = next((other for other in folders if folder.startswith(other + "/")), None)
@@ -39,13 +39,13 @@ def _run(folder: str, folders: list[str]) -> str:
 
 
 class Summarised(Running):
-    """A managed loop that tells of its steps by the summaries that it writes."""
+    """A managed loop that reports its steps by the summaries that it writes."""
 
     __slots__ = ()
 
 
 def _follow(context: AdapterContext, step: int) -> None:
-    """Estimators and their like count steps inside a session; Keras writes summaries too, and counts epochs."""
+    """Whether to follow the summaries: Estimators count steps in a session, whereas Keras counts epochs."""
     recorder, frame_now = context.recorder, _getframe()
     number, frame = context.project.managed_loop(frame_now)
     if frame is None:

@@ -1,7 +1,7 @@
-"""Traces of TensorFlow: gradients that are taken outside of graphs, and calls of functions that train inside of them.
+"""Traces TensorFlow: gradients that are computed eagerly, and calls of functions that train in a graph.
 
-A function is a graph: its arguments, its results and its variables are all there is. While it is traced, its Python
-code runs, and with it tapes and optimizers: so it is known whether it trains.
+A function is a graph of which only arguments, results and variables are visible. While it is traced its Python code
+runs, including tapes and optimizers, which shows whether it trains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHANGES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 
 
 class TensorflowTrace:
-    """What is traced of functions and tapes of the project."""
+    """Traces functions and tapes of the project."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -40,7 +40,7 @@ class TensorflowTrace:
         self.generators: list[Any] = []
 
     def patch(self) -> None:
-        """The modules of TensorFlow that are there once it is loaded."""
+        """Patch modules of TensorFlow that are loaded already."""
         tape: Any = sys.modules["tensorflow.python.eager.backprop"].GradientTape
         self.context.observe(tape, "gradient", before=self._differentiates)
         function: Any = sys.modules["tensorflow.python.eager.polymorphic_function.polymorphic_function"].Function
@@ -59,12 +59,12 @@ class TensorflowTrace:
             self._tell(lambda: self._loss(target, frame))
 
     def mark(self) -> None:
-        """The functions that are traced now train."""
+        """Mark the functions being traced as functions that train."""
         for function in self.running:
             self.trains[function] = True
 
     def _initial(self, sources: Any) -> None:
-        """A function is traced for the first time: its weights are still those of before it ran."""
+        """A function is traced for the first time: record its weights before it runs."""
         tensorflow = sys.modules["tensorflow"]
         if all(function in self.recorded for function in self.running):
             return
@@ -130,7 +130,7 @@ class TensorflowTrace:
                 record_batch(self.trace, name, part, place)
 
     def _after(self, function: Any, frame: Any, result: Any, inputs: Any) -> None:
-        """A function was called that trains; the first time is only known now, with the weights it has left."""
+        """A function that trains was called; whether it does is only known after its first call."""
         trace, place = self.trace, self.trace.place(frame)
         if inputs is not None and trace.level >= 2:
             self.step.states.record(place)
@@ -152,7 +152,7 @@ class TensorflowTrace:
         trace.tick()
 
     def _module(self, function: Any, frame: Any, result: Any) -> None:
-        """A function is to its caller what a module is to a model."""
+        """Path of a function, which is recorded like a module."""
         outputs = [each.numpy() for _, each in named_parts(result, "") if is_eager_tensor(each)]
         function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
         record_outputs(self.trace, function_name, outputs, self.trace.place(frame))
@@ -164,7 +164,7 @@ class TensorflowTrace:
         self.generators.append(weakref.ref(generator))
 
     def states(self) -> Iterator[tuple[str, Any]]:
-        """Variables with the states of the generators that there are, in the order in which they were made."""
+        """Variables with the states of existing generators, in order of their creation."""
         for number, reference in enumerate(self.generators):
             generator = reference()
             if generator is not None:
@@ -175,7 +175,7 @@ class TensorflowTrace:
                     yield "tf.Generator[%d]/%s" % (number, stream), states[stream]
 
     def tell_states(self, place: int) -> None:
-        """Record the seeds that operations in eager mode would get next, and the states of all generators."""
+        """Record the next seeds of eager operations, and the states of all generators."""
         context: Any = sys.modules["tensorflow.python.eager.context"].context()
         seeds = getattr(context, "_rng", None)
         if seeds is not None and context._seed is not None:
@@ -187,7 +187,7 @@ class TensorflowTrace:
 
 
 def variables_of(function: Any) -> list[tuple[str, Any]]:
-    """The variables that a function uses, each once, with their names, in the order in which they were made."""
+    """The variables of a function with their names, without duplicates, in order of creation."""
     variables: dict[int, Any] = {}
     for concrete in function._list_all_concrete_functions():
         for variable in concrete.graph.variables:
@@ -197,7 +197,7 @@ def variables_of(function: Any) -> list[tuple[str, Any]]:
 
 
 def _changes(function: Any) -> bool:
-    """Whether a function changes variables; one that only computes gradients does not."""
+    """Whether a function changes variables, rather than only computing gradients."""
     changes = getattr(function, "_deviate_changes", None)
     if changes is None:
         changes = function._deviate_changes = any(
