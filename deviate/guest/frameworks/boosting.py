@@ -1,6 +1,6 @@
-"""Boosting libraries: their generators are out of reach in C++, so the seeds that they are given are told.
+"""Boosting libraries: their generators are in C++ and cannot be routed, so the seeds that they receive are recorded.
 
-A library that is given none has one of its own, which is the same in all runs.
+Without a seed, a library uses a default one, which is the same in all runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MODULES = (LIGHTGBM, XGBOOST, CATBOOST)
 
 
 class Default:
-    """Stands for the seed that a library has of its own."""
+    """Stands for the default seed of a library."""
 
     def __repr__(self) -> str:
         return "default"
@@ -33,7 +33,7 @@ def install(module: Any, context: AdapterContext) -> None:
         ):
             _patch_keywords(owner, name, "catboost.%s.%s" % (owner.__name__, name), context)
     else:
-        # What is made with data is trained; another one is read from a file.
+        # With data, the object is trained; without, it is read from a file.
         call = "%s.seed" % module.__name__.partition(".")[0]
         is_lightgbm = module.__name__ == LIGHTGBM
         _patch(module.Booster, "__init__", call, 1, "params", context, (2, "train_set" if is_lightgbm else "cache"))
@@ -48,7 +48,7 @@ def _patch(
     context: AdapterContext,
     data: tuple[int, str] | None = None,
 ) -> None:
-    """Tell of the seeds among the parameters of a call that trains.
+    """Record the seeds in the parameters of a training call.
 
     Args:
         place, keyword: of the parameters among its arguments.
@@ -65,7 +65,7 @@ def _patch(
 
 
 def _patch_keywords(owner: Any, name: str, call: str, context: AdapterContext) -> None:
-    """Tell of the seeds that are given by name; the ones that the library has of its own divide examples alike."""
+    """Record seeds that are passed as keywords; a default seed splits the examples in the same way every time."""
 
     def search(*args: Any, **kwargs: Any) -> None:
         for keyword, seed in _seeds(kwargs):
@@ -87,7 +87,7 @@ def _tell(call: str, parameters: dict[str, Any], context: AdapterContext, frame:
 
 
 def _seeds(parameters: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Name and value of each seed among parameters."""
+    """Yield name and value of each seed in the parameters."""
     for name, value in parameters.items():
         is_seed = str(name).endswith("seed") or name == "random_state"
         if is_seed and value is not None and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Haiku: the functions that `transform` makes are regions. Its keys have no names."""
+"""Haiku: functions made by `transform` are regions. Its keys have no names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _patch(transform: Any, context: AdapterContext) -> None:
-    """All of its ways to transform lead through this one."""
+    """Patch the function that all variants of `transform` call."""
     original, streams, weights = transform.transform_with_state, context.streams, context.part(Parts).weights
     capture = weights.capture if context.capture.wants_predictions else None
 

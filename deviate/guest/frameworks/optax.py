@@ -1,4 +1,4 @@
-"""Optax: where updates reach the weights. Its noise is drawn from a key of its own, outside of all regions: `other`."""
+"""Optax: detects updates of weights. Its noise comes from a key of its own outside of all regions: stream `other`."""
 
 from __future__ import annotations
 

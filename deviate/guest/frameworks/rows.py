@@ -74,9 +74,7 @@ class Batches:
         return None, None, None
 
     def _copy_waiting(self) -> None:
-        """Copy waiting batches to the host. Any error invalidates the pass, as a part would be mistaken for the
-        whole.
-        """
+        """Copy waiting batches to the host. Any error invalidates the pass, which would be incomplete."""
         waiting, self.waiting, self.size = self.waiting, [], 0
         try:
             self._keep([tuple(map(numbers, batch)) for batch in waiting])

@@ -1,4 +1,4 @@
-"""Safetensors: reads and writes its files in Rust, unseen by audit hooks."""
+"""Safetensors: reads and writes files in Rust, which audit hooks do not see."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Tell the guard of each file. `safe_open` stays the class that it is, so that what it opens is not seen."""
+    """Inform the write guard of each file. `safe_open` is a class and is not replaced, so files it opens are not
+    seen.
+    """
     if module.__name__ == "safetensors":
         _tell(module, "serialize_file", 1, context.guard.before_writing, context)
     else:

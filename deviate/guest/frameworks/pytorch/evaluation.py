@@ -1,7 +1,7 @@
-"""The data of the first evaluation as a hash, by which runs show that they were tested on the same examples.
+"""Hashes the data of the first evaluation, which shows that runs were tested on the same examples.
 
-An evaluation is forward passes without gradients, or in evaluation mode, of what was trained before; the next training
-pass ends it. Its examples are what a loader yielded for them, else what the module was called with.
+An evaluation consists of forward passes without gradients, or in evaluation mode, of modules trained before; the next
+training pass ends it. Its examples are the batches that a loader yielded for them, else the arguments of the module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_WAITING = 1 << 28
 
 
 class Evaluation:
-    """One phase of evaluation, the first that tells of its examples."""
+    """One phase of evaluation; the first one whose inputs are known to be examples is recorded."""
 
     def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
         self.tensor = torch.Tensor
@@ -43,13 +43,13 @@ class Evaluation:
         self.is_unread = False
 
     def see_batch(self, iterator: Any, batch: Any) -> None:
-        """A loader yielded a batch. Each time that a loader is gone through is a pass, be it by the same iterator."""
+        """A loader yielded a batch. Each iteration over a loader is a pass, even with the same iterator."""
         if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
             iterator._deviate_pass = next(self.passes)
         self.batches.append((iterator._deviate_pass, batch))
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
-        """A forward pass that is no training."""
+        """A forward pass that is not training."""
         if self.module is None:
             if not self._is_trained(module):
                 return
@@ -64,7 +64,7 @@ class Evaluation:
             self._take((args, kwargs), None, most=1)
 
     def is_over_before_training(self) -> bool:
-        """A training pass begins: whether there was an evaluation before it that told of its examples."""
+        """A training pass begins; returns whether an evaluation with known examples came before it."""
         is_new, is_over = bool(self._take_batches()), False
         if self.module is not None and self.is_loaded and not is_new:
             self._begin()  # the batch that was passed without gradients is one that trains
@@ -74,7 +74,7 @@ class Evaluation:
         return is_over
 
     def end(self) -> bool:
-        """End the evaluation; gives whether no other one is to be waited for."""
+        """End the evaluation; returns whether no other evaluation is to be waited for."""
         if self.is_unread:
             self.data.drop()
             self.data.close()
@@ -104,7 +104,7 @@ class Evaluation:
         return is_trained
 
     def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:
-        """Arrays that have an example in each row."""
+        """Add arrays with one example per row."""
         arrays = [array for array in parts_of(value, self._is_array) if len(array.shape)][:most]
         if not arrays:
             self.is_unread = True

@@ -1,4 +1,4 @@
-"""Generators that scripts and libraries make with `torch.Generator`: each has a state for each stream, too."""
+"""Generators that scripts and libraries create with `torch.Generator`; each has a state per stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNSEEDED = 67280421310721
 
 
 def generator_class(torch: Any, context: AdapterContext) -> Any:
-    """A class in place of `torch.Generator`, whose own methods cannot be replaced."""
+    """A class that replaces `torch.Generator`, whose own methods cannot be replaced."""
     original, streams = torch._C.Generator, context.streams
 
     class Meta(type(original)):  # type: ignore[misc]
@@ -44,23 +44,23 @@ def generator_class(torch: Any, context: AdapterContext) -> Any:
 
 
 class Routed:
-    """What generators of the script do in another way. Draws come from the state in place, which the bank changes."""
+    """Methods that differ for generators of the script. Draws use the current state, which the bank switches."""
 
     _bank: GeneratorBank
     device: Any
 
     def manual_seed(self, seed: Any) -> Any:
-        """Begin anew, keyed by another seed."""
+        """Reset the generator, keyed by another seed."""
         bank = self._bank
         if not bank.streams.is_routed_thread():
             return bank.plain.manual_seed(self, seed)
-        bank.plain(self.device).manual_seed(seed)  # a seed of a wrong kind raises
+        bank.plain(self.device).manual_seed(seed)  # an invalid seed raises
         bank.seeding.record("torch.Generator.manual_seed", seed)
         bank.begin(spell_seed(seed))
         return self
 
     def seed(self) -> Any:
-        """Begin anew with a seed that nobody knows; ours is that of an unseeded generator."""
+        """Reset the generator with a random seed; it is replaced by the seed for unseeded generators."""
         bank = self._bank
         if not bank.streams.is_routed_thread():
             return bank.plain.seed(self)
@@ -68,11 +68,11 @@ class Routed:
         return bank.begin(bank.seeding.key(None))
 
     def initial_seed(self) -> int:
-        """The seed that the script asked for."""
+        """The seed that the script set."""
         return script_seed_of(self._bank, self._bank.plain.initial_seed(self))
 
     def clone_state(self) -> Any:
-        """Another generator that will draw the same."""
+        """Another generator that will draw the same numbers."""
         generator_type: Any = type(self)
         copy = generator_type(self.device)
         if hasattr(copy, "_bank"):
@@ -93,12 +93,12 @@ class Routed:
     def __del__(self) -> None:
         try:
             self._bank.end()
-        except Exception:  # the interpreter may be half gone
+        except Exception:  # the interpreter may be shutting down
             pass
 
 
 class GeneratorBank(Bank):
-    """A state for each stream, put into one generator as long as it is there."""
+    """A state per stream, switched in one generator as long as it exists."""
 
     def __init__(self, seeding: Seeding, generator: Any, plain: Any) -> None:
         self.seeding = seeding
@@ -123,7 +123,7 @@ class GeneratorBank(Bank):
         return state_bytes(state)
 
     def begin(self, script_seed: str) -> int:
-        """Begin anew; gives the seed for the stream that draws now."""
+        """Reset all states; returns the seed for the current stream."""
         now = self.streams.now
         self.before_seeding(script_seed, now)
         seed = self.streams.seed(LIBRARY, script_seed)
@@ -132,20 +132,20 @@ class GeneratorBank(Bank):
         return seed
 
     def like(self, other: GeneratorBank) -> None:
-        """Go on as another one would."""
+        """Copy the states of another bank."""
         other.note_draws(self.streams.now)
         self.script_seeds, self.states, self.marks = dict(other.script_seeds), dict(other.states), dict(other.marks)
         self.set_state(self.states[self.streams.now])
 
     def end(self) -> None:
-        """The generator goes away."""
+        """The generator is deleted."""
         self.note_draws(self.streams.now)
-        # A new list, for somebody may be going through the old one.
+        # A new list, as another thread may be iterating over the old one.
         self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
 
 
 def script_seed_of(bank: Bank, seed: int) -> int:
-    """The seed that the script asked for where this one stands in its place."""
+    """The seed that the script set, for a seed that replaced it."""
     streams, script_seed = bank.streams, bank.script_seeds.get(bank.streams.now)
     if seed != streams.seed(bank.library, script_seed):
         return seed  # a worker has seeded itself

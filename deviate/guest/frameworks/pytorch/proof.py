@@ -1,6 +1,7 @@
-"""What proves runs of PyTorch equal: hashes of the trained weights and of the data of the first evaluation.
+"""Evidence that runs of PyTorch are equal: hashes of trained weights and of the data of the first evaluation.
 
-Nothing here keeps a module or an optimizer alive, draws a number, or changes one but the one bit that was asked for.
+Nothing here keeps a module or an optimizer alive, draws random numbers, or changes any number except the one bit to be
+flipped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FRAMEWORK = "torch"
 
 
 class Proof:
-    """Sees outermost forward passes of modules with weights, new optimizers, and the batches that loaders yield.
+    """Observes outermost forward passes of modules with weights, new optimizers, and batches of loaders.
 
     Attributes:
         at_training: told of the module, its arguments and its keyword arguments before a training forward pass.
@@ -49,9 +50,9 @@ class Proof:
         self.recorder.at_close.append(self._close)
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
-        """A module with weights is about to run, called by no other one."""
+        """A module with weights is about to run, not called by another one."""
         if self.tracing_state() is not None:
-            return  # torch.jit.trace takes down what is asked of tensors
+            return  # torch.jit.trace records operations on tensors
         is_training = module.training and self.is_grad_enabled()
         if is_training:
             self.trained.add(module)
@@ -70,7 +71,7 @@ class Proof:
                 self.recorder.fault("data of the evaluation", error)
 
     def follow(self, iterator: Any) -> None:
-        """See the batches that loaders yield, up to the end of the first evaluation."""
+        """Observe batches of loaders, until the end of the first evaluation."""
         original = iterator.__next__
 
         def __next__(self_: Any) -> Any:  # noqa: N807
@@ -85,7 +86,7 @@ class Proof:
         wrapper = iterator.__next__ = wraps_like(__next__, original)
 
     def emit_hash(self, moment: str) -> None:
-        """Emit the hash of the weights that were trained and are still there."""
+        """Report the hash of the trained weights that still exist."""
         self.trained.settle()
         tensors = dict(self.trained.tensors(is_whole=True))
         if tensors:

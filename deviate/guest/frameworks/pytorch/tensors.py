@@ -1,4 +1,4 @@
-"""Tensors of PyTorch as bytes, without NumPy, which a project with PyTorch need not have."""
+"""PyTorch tensors as bytes, without NumPy, which PyTorch does not require."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ DEEPEST = 4
 
 
 def buffer(tensor: Any) -> Any:
-    """The bytes of a tensor in C order; one on an accelerator is brought to the host, and waited for.
+    """The bytes of a tensor in C order; tensors on an accelerator are copied to the host, synchronously.
 
-    Of a tensor that is spread over processes it is the part of this one. Raises ValueError where there are no bytes.
+    For a distributed tensor, these are the bytes of the local part. Raises ValueError for tensors without bytes.
     """
     plain = getattr(tensor, "_local_tensor", tensor).detach()
     if str(plain.layout) != "torch.strided":
@@ -29,7 +29,7 @@ def buffer(tensor: Any) -> Any:
 
 
 def parts_of(value: Any, is_part: Callable[[Any], bool], depth: int = 0) -> Iterator[Any]:
-    """What counts in a value, such as a batch, in the order in which that holds it."""
+    """The parts of a value that are hashed, such as the tensors of a batch, in order."""
     if is_part(value):
         yield value
     elif depth < DEEPEST and not isinstance(value, (str, bytes)):
@@ -41,10 +41,10 @@ def parts_of(value: Any, is_part: Callable[[Any], bool], depth: int = 0) -> Iter
 
 
 def state_bytes(state: Any) -> bytes:
-    """The state of a generator, a tensor of bytes on the host."""
+    """The state of a generator, as a tensor of bytes on the host."""
     return ctypes.string_at(state.data_ptr(), state.numel())
 
 
 def kind(tensor: Any) -> str:
-    """Name of the type of its numbers."""
+    """Name of the data type."""
     return str(tensor.dtype).replace("torch.", "")

@@ -36,9 +36,7 @@ class Evaluation:
         context.recorder.at_close.append(self.close)
 
     def patch(self, kind: type) -> None:
-        """A class has been fitted. Methods of the script's own classes are not patched, as they may be pickled by
-        value.
-        """
+        """A class was fitted. Methods of the script's own classes are not patched, as they may be pickled by value."""
         if kind in self.kinds or self.data.is_over:
             return
         self.kinds.add(kind)
@@ -64,9 +62,7 @@ class Evaluation:
         return method
 
     def _take(self, name: str, args: Any, kwargs: Any) -> None:
-        """Add a call, which is one pass. Consecutive calls on the same array, for classes and probabilities, count
-        once.
-        """
+        """Add a call, which is one pass. Consecutive calls on one array, for classes and probabilities, count once."""
         data = [args[0] if args else kwargs.get("X")]
         if name == SCORE:
             data.append(args[1] if len(args) > 1 else kwargs.get("y"))
@@ -120,7 +116,7 @@ def _nothing() -> None:
 
 
 def _array(value: Any) -> Array:
-    """Rows of numbers or texts; of sparse matrices and tables, those of their contents."""
+    """Rows of numbers or strings; for sparse matrices and tables, those of their contents."""
     if hasattr(value, "tocsr"):
         value = value.tocsr()
         value.sort_indices()

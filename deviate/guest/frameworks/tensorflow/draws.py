@@ -1,5 +1,4 @@
-"""Draws of TensorFlow: each operation gets its two seeds from one function, which is replaced to return seeds by
-stream.
+"""Draws of TensorFlow: every operation gets its two seeds from one function, which is replaced by one with streams.
 
 The first seed is that of the stream; the second counts the requests of the stream, or is the seed of the operation. The
 numbers of a stream are thus independent of how often other streams are used.
@@ -72,7 +71,7 @@ class Draws:
         stream, is_parallel = self.purpose.draw(frame)
         is_numbered = op_seed is None and requests.script_seeds.get(stream) is None and self.pipelines.meet(frame)
         if is_parallel and not is_numbered and not self.is_deterministic():
-            self._tell("random numbers in parallel threads of tf.data", frame)  # of all names for one operation
+            self._tell("random numbers in parallel threads of tf.data", frame)  # which race for its seeds
         if op_seed is None:
             seed, count = requests.next(stream)
             return seed % LIMIT, count

@@ -1,1 +1,1 @@
-"""The trace of PyTorch: losses, updates, modules and, in `operations`, one operation after the other."""
+"""The trace of PyTorch: losses, updates and modules, and single operations in `operations`."""

@@ -1,7 +1,7 @@
-"""Modules in the trace of PyTorch: what each gives, and the gradient with respect to it.
+"""Modules in the trace of PyTorch: the output of each, and the gradient with respect to it.
 
-Gradients are seen by hooks of tensors: full backward hooks of modules would put views around inputs and outputs, which
-breaks programs that change these in place.
+Gradients are read by tensor hooks: full backward hooks of modules would wrap inputs and outputs in views, which breaks
+programs that change these in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .tensors import Tensors
 
 
 class Layers:
-    """Calls of modules within an outermost one."""
+    """Calls of modules within an outermost module."""
 
     def __init__(self, torch: Any, trace: Trace, recorder: Recorder, tensors: Tensors, names: Names) -> None:
         self.trace = trace
@@ -37,7 +37,7 @@ class Layers:
         self.root = root
 
     def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
-        """The call of a module that another one calls."""
+        """Call a module that is called by another one."""
         output = original(module, *args, **kwargs)
         try:
             with self.unseen():
@@ -47,11 +47,11 @@ class Layers:
         return output
 
     def path(self, module: Any) -> str:
-        """Path of a module that runs."""
+        """Path of a running module."""
         return self.names.path(module, self.root)
 
     def leave(self) -> None:
-        """An outermost call has ended, in whatever way."""
+        """An outermost call has ended, with or without an error."""
         self.root = None
 
     def _outputs(self, name: str, output: Any, place: int) -> None:
@@ -65,7 +65,7 @@ class Layers:
             self._hook_gradient(output_name, tensor, place)
 
     def end(self, module: Any, root: Root | None, output: Any, place: int) -> None:
-        """An outermost call has ended: its output counts as such already, where it has weights."""
+        """An outermost call has ended: its output is recorded already if it has weights."""
         if root is None:
             self._outputs(type(module).__name__, output, place)
             return
@@ -73,7 +73,7 @@ class Layers:
             self._hook_gradient(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
 
     def record(self, kind: str, name: str, tensor: Any, place: int) -> None:
-        """Record an output; one that the module inside has given already is not read again."""
+        """Record an output, unless an inner module has already returned the same tensor."""
         is_known = self.last is not None and self.last() is tensor and self.version == _version(tensor)
         if not is_known:
             self.last_digest = self.tensors.digest(tensor)
@@ -81,7 +81,7 @@ class Layers:
         self.tensors.record_digest(kind, name, tensor, *self.last_digest, place)
 
     def _hook_gradient(self, name: str, tensor: Any, place: int) -> None:
-        """See the gradient, unless the tensor is a leaf, whose hooks would stay."""
+        """Record the gradient, unless the tensor is a leaf, whose hooks would remain."""
         if not tensor.requires_grad or tensor.grad_fn is None:
             return
         is_same = self.last is not None and self.last() is tensor and self.version == _version(tensor)
@@ -95,9 +95,9 @@ class Layers:
 
 
 class Hook:
-    """Sees a gradient; of nested modules with one output it is that of all of them."""
+    """Records a gradient; for nested modules with the same output, it is the gradient of all of them."""
 
-    __torch_unserializable__ = True  # a tensor can be saved with it, for it says nothing about the tensor
+    __torch_unserializable__ = True  # the tensor can be saved with it, as it says nothing about the tensor
 
     def __init__(self, layers: Layers, name: str, place: int) -> None:
         self.layers = layers
@@ -119,5 +119,5 @@ class Hook:
 
 
 def _version(tensor: Any) -> int:
-    """How often a tensor was changed in place; what was made in inference mode does not know."""
+    """How often a tensor was changed in place; unknown for tensors created in inference mode."""
     return -1 if tensor.is_inference() else int(tensor._version)

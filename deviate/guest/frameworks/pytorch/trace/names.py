@@ -1,4 +1,4 @@
-"""Names in the trace of PyTorch: of parameters, buffers and modules, by the outermost modules that were called."""
+"""Names of parameters, buffers and modules in the trace of PyTorch, relative to the outermost modules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "Opti
 
 
 class Names:
-    """Outermost modules in the order in which they were first called. Nothing is kept alive.
+    """Outermost modules in order of their first call, referenced weakly.
 
-    Names of the first begin with nothing, those of the others with their class, and a number where it is taken.
+    Names in the first module have no prefix; in others the class is the prefix, with a number where it is ambiguous.
     """
 
     def __init__(self) -> None:
@@ -38,26 +38,26 @@ class Names:
         while True:
             number = self.counts[name] = self.counts.get(name, 0) + 1
             prefix = name if number == 1 else "%s%d" % (name, number)
-            if number == 1 or prefix not in self.counts:  # a class may be called so
+            if number == 1 or prefix not in self.counts:  # the class may have this name
                 self.counts.setdefault(prefix, 1)
                 return prefix + "."
 
     def _learn(self, root: Root, module: Any) -> bool:
         is_complete = True
         for name, weight in inner(module).named_parameters():
-            if hasattr(weight, "materialize"):  # a lazy module that was never called
+            if hasattr(weight, "materialize"):  # a lazy module that was not called yet
                 is_complete = False
             elif self.of(weight) is None:
                 self.weights[id(weight)] = (weak(weight, self.weights), root.prefix + name)
         return is_complete
 
     def of(self, weight: Any) -> str | None:
-        """Name of a parameter; None of one that no outermost module has."""
+        """Name of a parameter; None if no outermost module has it."""
         entry = self.weights.get(id(weight))
         return entry[1] if entry is not None and entry[0]() is weight else None
 
     def path(self, module: Any, root: Root | None) -> str:
-        """Path of a module in the outermost one that is running, or in any that was; else its class."""
+        """Path of a module in the running outermost module, or in any earlier one; else its class."""
         if root is not None:
             return root.path(module)
         for other in list(self.roots.values()):
@@ -67,7 +67,7 @@ class Names:
         return type(module).__name__
 
     def alive(self) -> Iterator[tuple[Root, Any]]:
-        """Outermost modules that are still there."""
+        """Outermost modules that still exist."""
         for root in list(self.roots.values()):
             module = root.reference()
             if module is not None:
@@ -94,7 +94,7 @@ class Root:
         self.paths: dict[int, tuple[Any, str]] = {}
 
     def path(self, module: Any) -> str:
-        """Path of a module in this one; the class of one that is no part of it."""
+        """Path of a module within this one; its class if it is not part of it."""
         entry = self.paths.get(id(module))
         if entry is None or entry[0]() is not module:
             self._find_paths()
@@ -110,7 +110,7 @@ class Root:
                 self.paths[id(part)] = (weakref.ref(part), self.prefix + name if name else self.name)
 
     def tensors(self, module: Any) -> Iterator[tuple[str, Any]]:
-        """Parameters and buffers by name, each once."""
+        """Parameters and buffers by name, without duplicates."""
         for name, weight in inner(module).named_parameters():
             yield self.prefix + name, weight
         yield from self.buffers(module)
@@ -122,13 +122,15 @@ class Root:
 
 
 def weak(target: Any, registry: dict[int, Any]) -> Any:
-    """A reference to what is known by its id, until it is gone: some programs make new modules in every step."""
+    """A weak reference that removes the entry of an id when its object is deleted; some programs create modules in
+    every step.
+    """
     key = id(target)
     return weakref.ref(target, lambda _: registry.pop(key, None))
 
 
 def inner(module: Any) -> Any:
-    """The user's module within what compiles it or spreads it over processes."""
+    """The user's module inside wrappers for compilation or distribution."""
     while type(module).__name__ in WRAPPERS:
         wrapped = getattr(module, WRAPPERS[type(module).__name__], None)
         if wrapped is None:
@@ -138,5 +140,5 @@ def inner(module: Any) -> Any:
 
 
 def is_closed(module: Any) -> bool:
-    """Whether a module runs as a program that a compiler made, in which no other module is called."""
+    """Whether a module runs as a compiled program that calls no other modules."""
     return hasattr(module, "_orig_mod") or hasattr(module, "_c") or vars(module).get("_compiled_call_impl") is not None

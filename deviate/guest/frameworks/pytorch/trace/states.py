@@ -1,4 +1,4 @@
-"""States of the random generators that a program shares, in the trace of PyTorch; one for each stream, if any."""
+"""States of shared random generators in the trace of PyTorch; one per stream where seeds are routed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ the system gave it at its start is another state in each process, and nothing co
 
 
 class States:
-    """Records the states of the generators of Python, NumPy and PyTorch that programs share."""
+    """Records the states of the shared generators of Python, NumPy and PyTorch."""
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
@@ -40,7 +40,7 @@ class States:
             self._tell(library, state, is_seeded=False)
 
     def _shared_states(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
-        """Generators that no stream routes."""
+        """Generators that are not routed by stream."""
         modules = sys.modules
         if "random" in modules and "random" not in seeded:
             yield PYTHON, modules["random"].getstate()
@@ -57,7 +57,7 @@ class States:
                     yield "torch.%s:%d" % (name, number), state_bytes(generator.get_state())
 
     def _tell(self, name: str, state: object, *, is_seeded: bool) -> None:
-        """Most states are what they were: comparing is cheaper than a checksum."""
+        """Record a state; unchanged states, which are frequent, are detected by comparison, as checksums cost more."""
         entry = self.latest.get(name)
         if entry is None and not is_seeded:
             entry = self.latest[name] = (state, UNTOUCHED)

@@ -1,4 +1,4 @@
-"""Tensors as the trace of PyTorch takes them down: which ones can be read, their checksums, and where they stand."""
+"""Tensors in the trace of PyTorch: which ones can be read, their checksums, and their names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEEPEST = 8
 
 
 class Tensors:
-    """Reads tensors without a trace: no operation that anybody else sees, no reference, no wait for an accelerator."""
+    """Reads tensors without visible operations, new references, or waiting for an accelerator."""
 
     def __init__(self, torch: Any, trace: Trace) -> None:
         self.torch = torch
@@ -43,14 +43,14 @@ class Tensors:
     # ------------------------------------------------------------ which tensors
 
     def readable(self, value: Any) -> bool:
-        """Whether a value is a tensor with numbers of its own, of a kind that does no more than PyTorch's."""
+        """Whether a value is a plain PyTorch tensor, or a subclass without behaviour of its own, that holds numbers."""
         cls = type(value)
         is_plain = self.kinds.get(cls)
         if is_plain is None:
             is_plain = self.kinds[cls] = self._is_kind(cls)
         if not is_plain or value.is_meta or self.functorch_level() is not None or self.tracing_state() is not None:
             return False
-        return not getattr(value, "is_nested", False)  # which has no shape
+        return not getattr(value, "is_nested", False)  # it has no shape
 
     def _is_kind(self, cls: Any) -> bool:
         if not issubclass(cls, self.Tensor) or hasattr(cls, "materialize"):
@@ -59,7 +59,7 @@ class Tensors:
         return dispatch is getattr(self.Tensor, "__torch_dispatch__", None) or hasattr(cls, "_local_tensor")
 
     def named_tensors(self, value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-        """Tensors in nested tuples, dicts and the like, with their places behind `name`."""
+        """Tensors in nested tuples, dictionaries and similar containers, named by `name` and their position."""
         if isinstance(value, self.Tensor):
             if self.readable(value):
                 yield name, value
@@ -70,7 +70,7 @@ class Tensors:
     # ------------------------------------------------------------ what they hold
 
     def digest(self, tensor: Any) -> tuple[Any, str]:
-        """Checksum and form; of one on an accelerator what will give it."""
+        """Checksum and form; for a tensor on an accelerator, a function that returns the checksum later."""
         key = (tensor.dtype, tensor.shape)
         entry = self.forms.get(key) or self._learn(key, tensor)
         form, start, memory = entry
@@ -79,7 +79,7 @@ class Tensors:
         return self._slowly(tensor, form, start)
 
     def _is_bare(self, tensor: Any) -> bool:
-        """Whether its memory holds its numbers as they are, in C order."""
+        """Whether the memory of the tensor is contiguous and holds its numbers without conversion."""
         return bool(tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj())
 
     def _learn(self, key: Any, tensor: Any) -> tuple[str, int, Any]:
@@ -101,7 +101,7 @@ class Tensors:
             return self.waiting[-1], form
 
     def plain(self, tensor: Any) -> Any:
-        """The numbers that a tensor stands for, of one that is spread over processes those of this one, in C order."""
+        """The numbers of a tensor in C order; for a distributed tensor, those of the local part."""
         plain = getattr(tensor, "_local_tensor", tensor).detach()
         if plain.layout is not self.strided:
             plain = plain.to_dense()
@@ -110,12 +110,12 @@ class Tensors:
         return plain.resolve_neg().contiguous()
 
     def record(self, of: str, name: str, tensor: Any, place: int = -1, **more: object) -> None:
-        """Record a tensor as it is now."""
+        """Record the current contents of a tensor."""
         digest, form = self.digest(tensor)
         self.record_digest(of, name, tensor, digest, form, place, **more)
 
     def record_all(self, of: str, named: Iterable[tuple[str, Any]], place: int = -1) -> None:
-        """Record those that can be read."""
+        """Record the tensors that can be read."""
         for name, tensor in named:
             if self.readable(tensor):
                 self.record(of, name, tensor, place)
@@ -123,13 +123,13 @@ class Tensors:
     def record_digest(
         self, of: str, name: str, tensor: Any, digest: Any, form: str, place: int = -1, **more: object
     ) -> None:
-        """Record a tensor whose checksum is known."""
+        """Record a tensor with a known checksum."""
         if self.trace.has_sums and has_sums(tensor):
             more["sums"] = self.sums(tensor)
         self.trace.record(of, name, digest, form, place, partial(self.array, tensor), **more)
 
     def array(self, tensor: Any) -> Any:
-        """For records that are kept; types that NumPy has not are brought to single precision, which holds them all."""
+        """A NumPy array for storage; types that NumPy lacks are converted to float32, which is exact."""
         with Quiet(self):
             plain = self.plain(tensor)
             if kind(plain) not in CODES:
@@ -137,19 +137,19 @@ class Tensors:
             return kind(plain), tuple(plain.shape), bytes(buffer(plain))
 
     def rows(self, tensor: Any) -> list[int]:
-        """Checksums of the rows; of what lies on an accelerator too, for which it has to be fetched."""
+        """Checksums of the rows; tensors on an accelerator are copied to the host."""
         if not tensor.dim():
             return []
         with Quiet(self):
             return row_checksums(buffer(self.plain(tensor)), tensor.shape[0])
 
     def record_loss(self, tensor: Any, place: int) -> None:
-        """Record what a backward pass begins with. What lies on an accelerator is copied and read later."""
+        """Record the loss that a backward pass starts from. A loss on an accelerator is copied, and read later."""
         number = self.numbers.get(tensor.dtype)
         is_plain = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim()
         if number is not None and is_plain and tensor.layout is self.strided and self._is_bare(tensor):
             digest, form = self.digest(tensor)
-            value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
+            value = number.from_address(tensor.data_ptr()).value  # not by an operation, since this runs at each step
             self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
             return
         with Quiet(self):
@@ -176,10 +176,10 @@ class Tensors:
             return self._loss(copy.cpu(), form)
 
     def sums(self, tensor: Any) -> list[float]:
-        """Sum of the numbers and of their magnitudes, in double precision; one on an accelerator is waited for."""
+        """Sum of the numbers and sum of their magnitudes, in double precision; waits for accelerators."""
         with Quiet(self):
             plain = self.plain(tensor)
-            if plain.element_size() < 2:  # few operations know the types of 8 bits
+            if plain.element_size() < 2:  # few operations support 8-bit types
                 plain = plain.float()
             double = self.torch.float64
             return [float(plain.sum(dtype=double)), float(plain.abs().sum(dtype=double))]
@@ -187,7 +187,7 @@ class Tensors:
     # ------------------------------------------------------------ what waits on accelerators
 
     def _fetch(self) -> None:
-        """All checksums that wait, with one transfer for each device."""
+        """Fetch all pending checksums, with one transfer per device."""
         waiting, self.waiting = self.waiting, []
         if not waiting:
             return
@@ -220,7 +220,7 @@ class Waiting:
 
 
 class Quiet:
-    """A context in which operations are those of PyTorch alone: no gradients, no modes and no subclasses see them."""
+    """A context in which operations are plain PyTorch: without gradients, dispatch modes and subclasses."""
 
     __slots__ = ("contexts",)
 
@@ -242,12 +242,12 @@ def form_of(tensor: Any) -> str:
 
 
 def has_sums(tensor: Any) -> bool:
-    """Whether there are numbers that another environment may round otherwise."""
+    """Whether the tensor has numbers that may be rounded differently in another environment."""
     return bool(tensor.dtype.is_floating_point and tensor.numel())
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a container holds, with the place of each."""
+    """Yield the items of a container with their positions."""
     if isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__")):
         for key in list(value.keys()):
             yield str(key), value[key]

@@ -1,7 +1,8 @@
-"""The trace of PyTorch, levels 1 to 3: losses, then what goes into and out of each update, then each module.
+"""The trace of PyTorch at levels 1 to 3: losses, then inputs and outputs of each update, then each module.
 
-A step ends with the step of an optimizer, the outermost where one calls another. A program that has none ends it where
-the first forward pass follows on a backward pass. What sees all this is in place only while there is a level for it.
+A step ends with the step of an optimizer, the outermost one if optimizers call each other. In a program without
+optimizers it ends when the first forward pass follows a backward pass. Hooks are only installed while a level requires
+them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CLOSED = "modules that torch.compile or torch.jit have put together anew are not
 
 
 def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> Tracer:
-    """Trace what this process trains."""
+    """Trace the training in this process."""
     tracer = Tracer(torch, context, forwards, proof)
     of_environment, distributed = context.trace.rank, torch.distributed
 
@@ -87,14 +88,14 @@ class Tracer:
     # ------------------------------------------------------------ what is in place
 
     def set_level(self, level: int) -> None:
-        """Between two steps: put in place what this level needs, and take away the rest."""
+        """Between two steps: install the hooks that the level needs, and remove the others."""
         if (level >= LOSS) != (self.level >= LOSS):
             self._see() if level else self._look_away()
         self.batches.see(level >= STEPS)
         self.level = level
 
     def _see(self) -> None:
-        """Be told from now on."""
+        """Install the hooks."""
         autograd, optim = self.torch.autograd, sys.modules["torch.optim.optimizer"]
         self.replaced = Replaced()
         self.replaced.add(autograd, "backward", lambda original: self._around(original, self._after_backward))
@@ -107,14 +108,14 @@ class Tracer:
         self.replaced.put_in()
 
     def _look_away(self) -> None:
-        """Leave all as it was."""
+        """Remove the hooks."""
         self.replaced.take_out()
         for handle in self.handles:
             handle.remove()
         self.handles = []
 
     def _see_steps(self, make: Any) -> Any:
-        """In PyTorch 1, which has no such hooks: every optimizer has its step wrapped by this function."""
+        """Wrap the step of every optimizer with this function, in PyTorch 1, which has no such hooks."""
 
         def hook_for_profile(optimizer_instance: Any) -> None:
             make(optimizer_instance)
@@ -135,7 +136,7 @@ class Tracer:
         return hook_for_profile
 
     def is_traced(self) -> bool:
-        """Whether what happens now is computed, for the program, in the thread that trains."""
+        """Whether the current call is computation of the program in the thread that trains."""
         return (
             self.level > 0
             and get_ident() == self.streams.thread
@@ -145,14 +146,14 @@ class Tracer:
         )
 
     def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
-        """Act, unseen by the program; an error is no problem of its."""
+        """Call a function invisibly to the program; errors do not affect it."""
         with self.recorder.guarded("trace of %s" % where), self.unseen():
             act(*args)
 
     # ------------------------------------------------------------ steps
 
     def _begin_step(self) -> None:
-        """Before the first forward pass of a step."""
+        """Called before the first forward pass of a step."""
         if self.begun != self.trace.step:
             self.begun = self.trace.step
             if self.level >= STEPS:
@@ -162,12 +163,12 @@ class Tracer:
         return any(reference() is not None for reference in self.optimizers)
 
     def end_awaited(self) -> None:
-        """Whatever was to be done with the gradients has been done."""
+        """End a step whose backward pass is over, as its gradients have been used."""
         if self.is_awaited and self.is_traced():
             self.run_guarded("an update", self._end_own_step)
 
     def _end_own_step(self) -> None:
-        """Of a program without optimizers: its backward pass is over, and another pass begins."""
+        """End a step of a program without optimizers: its backward pass is over, and another pass begins."""
         self.is_awaited = False
         if self.level >= STEPS:
             for root, module in self._used_roots():
@@ -207,7 +208,7 @@ class Tracer:
             self.forwards.layers = self.layers
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
-        """An outermost forward pass has ended well."""
+        """An outermost forward pass has ended without an error."""
         if self.level >= STEPS and self.is_traced():
             self.run_guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
 
@@ -246,7 +247,7 @@ class Tracer:
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         key = id(optimizer)
         if self.is_traced():
-            if key in self.running:  # an earlier step of it ended in an exception
+            if key in self.running:  # an earlier step of it raised an exception
                 del self.running[self.running.index(key) :]
             self.running.append(key)
             if self.level >= STEPS and len(self.running) == 1 and not _has_closure(args, kwargs):
@@ -263,7 +264,7 @@ class Tracer:
     # ------------------------------------------------------------ backward passes
 
     def begin_backward(self, losses: Any, frame: FrameType) -> None:
-        """Gradients of these are about to be computed."""
+        """Gradients of these outputs are about to be computed."""
         if self.is_awaited and not self._used_roots():
             self._end_own_step()  # a program without modules
         self._begin_step()
@@ -275,7 +276,7 @@ class Tracer:
                 self.tensors.record_loss(tensor, self.place)
 
     def _tell_others(self) -> None:
-        """Weights that optimizers have and no outermost module had, before their first update."""
+        """Record weights that optimizers have but no outermost module has, before their first update."""
         for reference in self.optimizers:
             optimizer = reference()
             if optimizer is not None and optimizer not in self.recorded:
@@ -284,7 +285,7 @@ class Tracer:
                 self.tensors.record_all("weights", [pair for pair in weights if self.names.of(pair[1]) is None])
 
     def end_backward(self) -> None:
-        """They lie in the weights."""
+        """Gradients have been computed and stored in the weights."""
         if not self._has_optimizer():
             self.is_awaited = True
             if self.level >= STEPS:
@@ -295,7 +296,7 @@ class Tracer:
             self._end_step()
 
     def end_grad(self, inputs: Any, gradients: Any) -> None:
-        """They are given back."""
+        """Gradients have been computed and are returned."""
         inputs = (inputs,) if isinstance(inputs, self.torch.Tensor) else tuple(inputs or ())
         names = [self.names.of(tensor) for tensor in inputs]
         if not self._has_optimizer() and (any(names) or not self.names.roots):
@@ -308,7 +309,7 @@ class Tracer:
     # ------------------------------------------------------------ updates
 
     def begin_update(self, optimizer: Any, frame: FrameType) -> None:
-        """An optimizer that has its gradients begins its step; told where gradients are recorded."""
+        """An optimizer that has its gradients begins its step; gradients are recorded at levels that include them."""
         self._begin_step()
         self.place = self.trace.place(frame)
         self._record_gradients(self._optimized_weights(optimizer))
@@ -317,18 +318,18 @@ class Tracer:
         """The outermost step of an optimizer has ended."""
         if self.level >= STEPS:
             place = self.trace.place(frame)
-            if has_closure:  # which has computed the gradients meanwhile
+            if has_closure:  # it has computed the gradients in the meantime
                 self._record_gradients(self._optimized_weights(optimizer))
             self.tensors.record_all("update", self._optimized_weights(optimizer), place)
             for root, module in self._used_roots():
                 self.tensors.record_all("update", root.buffers(module), place)
         if self.is_in_backward():
-            self.is_due = True  # an optimizer for each parameter, stepping as soon as there is a gradient
+            self.is_due = True  # one optimizer per parameter, each stepping as soon as its gradient is available
         else:
             self._end_step()
 
     def _optimized_weights(self, optimizer: Any) -> list[tuple[str, Any]]:
-        """What an optimizer changes, by name."""
+        """The parameters of an optimizer by name."""
         return [
             (self.names.of(weight) or "optimizer.%d.%d" % (number, place), weight)
             for number, group in enumerate(optimizer.param_groups)
@@ -345,5 +346,5 @@ class Tracer:
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:
-    """Whether an optimizer computes the loss itself: the arguments are those of its step, with itself or without."""
+    """Whether an optimizer computes the loss itself; the arguments are those of its step, with or without `self`."""
     return any(callable(argument) for argument in (*args[1:2], kwargs.get("closure")))
