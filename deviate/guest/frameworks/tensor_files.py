@@ -10,9 +10,7 @@ MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Inform the write guard of each file. `safe_open` is a class and is not replaced, so files it opens are not
-    seen.
-    """
+    """Inform the write guard of each file. `safe_open` is a class and stays, so files it opens are not seen."""
     if module.__name__ == "safetensors":
         _tell(module, "serialize_file", 1, context.guard.before_writing, context)
     else:

@@ -1,4 +1,4 @@
-"""PyTorch: installs what the other files here hold, as soon as the framework is imported."""
+"""PyTorch: installs the modules of this package when the framework is imported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def install(module: Any, context: AdapterContext) -> None:
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
 
     def save(*args: Any, **kwargs: Any) -> None:
-        """PyTorch opens the file in C, unseen by audit hooks."""
+        """Inform the write guard: PyTorch opens the file in C, which audit hooks do not see."""
         target: Any = args[1] if len(args) > 1 else kwargs.get("f")
         if is_path(target):
             context.guard.before_writing(target, is_emptied=True)
@@ -45,7 +45,7 @@ def install(module: Any, context: AdapterContext) -> None:
         install_operations(module, context, tracer.tensors, tracer.layers)
     predictions = None
     if context.capture.wants_predictions or context.capture.wants_weights:
-        from .capture.predictions import install_capture  # most runs keep nothing
+        from .capture.predictions import install_capture  # most runs capture nothing
 
         predictions = install_capture(module, context, proof, forwards)
     if context.capture.augmentations:

@@ -1,4 +1,4 @@
-"""Generators of PyTorch that all share: that of the host and those of accelerators, and the calls that seed them."""
+"""The global generators of PyTorch, of the host and of accelerators, and the calls that seed them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def route_generators(torch: Any, context: AdapterContext) -> None:
 
 
 class Generators(Bank):
-    """A state for each stream, put into the global generator of the host."""
+    """A state per stream, switched in the global generator of the host."""
 
     def __init__(self, streams: Streams, torch: Any) -> None:
         self.generator = torch.default_generator
@@ -66,9 +66,9 @@ class Generators(Bank):
 
 
 class Accelerators(Bank):
-    """The generators of all devices of one kind, together. Their states live on the host.
+    """The generators of all devices of one kind; states are stored on the host.
 
-    Before the framework has begun to use the devices there are no generators, and a state is a seed.
+    Before the framework initialises the devices, there are no generators, and a state is a seed.
     """
 
     def __init__(self, streams: Streams, backend: Any, library: str) -> None:
@@ -80,7 +80,7 @@ class Accelerators(Bank):
         self.follows = LIBRARY
 
     def patch(self) -> None:
-        """Act as soon as the devices are used; a forked process cannot use them."""
+        """Route the generators when the devices are initialised; forked processes cannot use them."""
         begin = getattr(self.backend, "_lazy_init", None)
         if begin is None or self.backend.is_initialized():
             self._begin()
@@ -131,7 +131,7 @@ class Accelerators(Bank):
 
     def switch(self, before: str, now: str) -> None:
         if self.is_ready and self.is_capturing():
-            return  # a graph is being recorded: its draws are made when it is replayed
+            return  # a graph is being captured: its draws happen when it is replayed
         is_new = not isinstance(self.states.get(now), list)
         super().switch(before, now)
         if is_new and self.is_ready:
@@ -143,7 +143,7 @@ class Accelerators(Bank):
 
 
 class Saved:
-    """`set_rng_state` is to bring back all that was when the state was saved, which is more than one stream."""
+    """A saved state. Passing it to `set_rng_state` restores the states of all streams."""
 
     def __init__(self, context: AdapterContext, torch: Any, bank: Generators) -> None:
         self.context = context
@@ -187,19 +187,19 @@ class Saved:
             self.context.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
 
     def _is_outside_regions(self) -> bool:
-        """Outside of regions. A backward pass brings back the state of the region that it computes anew."""
+        """Whether no region is active. A backward pass restores the states of the region that it recomputes."""
         streams = self.context.streams
         return streams.is_routed_thread() and streams.now == OTHER and not self.is_in_backward()
 
 
 def backward_check(torch: Any) -> Any:
-    """A function that tells whether a backward pass is running in this thread."""
+    """A function that returns whether a backward pass is running in this thread."""
     task = getattr(torch._C, "_current_graph_task_id", None)
     return bool if task is None else lambda: task() != -1
 
 
 def _initial_seed(original: Any, bank: Generators) -> Any:
-    """`torch.initial_seed`, from which scripts and libraries make further seeds: it gives what the script asked for."""
+    """`torch.initial_seed`, from which scripts and libraries derive seeds: it returns the seed of the script."""
 
     def initial_seed() -> int:
         seed: int = original()
@@ -209,7 +209,7 @@ def _initial_seed(original: Any, bank: Generators) -> Any:
 
 
 def _seedable(original: Any, torch: Any) -> Any:
-    """`torch.seed`, which takes a seed from the system, made to take one that is given."""
+    """`torch.seed`, which uses a random seed, changed to accept one."""
 
     def seed(seed: Any = None) -> Any:
         if seed is None:
@@ -218,12 +218,12 @@ def _seedable(original: Any, torch: Any) -> Any:
         return seed
 
     seedable = wraps_like(seed, original)
-    del seedable.__deviate__  # it is still to be overridden
+    del seedable.__deviate__  # it is overridden later
     return seedable
 
 
 def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
-    """A scrambled sequence has a generator of its own where it is given a seed, else the global one."""
+    """Route scrambled sequences: with a seed they have their own generator, else they use the global one."""
     original, seeding = engine.__init__, context.seeding
 
     def __init__(self: Any, dimension: Any, scramble: Any = False, seed: Any = None) -> None:  # noqa: N807

@@ -1,4 +1,4 @@
-"""Operations without a deterministic version, which PyTorch warns of where it does not stop at them."""
+"""Operations without a deterministic version, which PyTorch warns about if they do not raise."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WARNING = re.compile(r"(.{1,200}?) does not have a deterministic implementation"
 
 
 def patch_warnings(context: AdapterContext) -> None:
-    """Read every warning before the filters of the script see it, and change nothing about what they do.
+    """Read every warning before the script's filters do, without changing what they do.
 
-    The filters are asked from C, one after the other, whether a message is theirs. Ours never is; it stands first,
-    wherever the script puts its own.
+    C code asks the filters in order whether they match a message. This one never does, and stays first even if the
+    script adds others.
     """
     entry = ("default", _Reader(context), Warning, None, 0)
 
@@ -43,7 +43,7 @@ def patch_warnings(context: AdapterContext) -> None:
 
 
 class _Reader:
-    """Stands where a filter has a regular expression."""
+    """Takes the place of a regular expression in a filter."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context

@@ -1,4 +1,4 @@
-"""Regions of PyTorch: what constructs and initialises modules, forward passes, modules that transform data, orders."""
+"""Regions of PyTorch: constructors and initialisers, forward passes, modules that transform data, and orders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 
 
 def patch_regions(torch: Any, context: AdapterContext) -> None:
-    """The regions of an active guest but for forward passes, which are seen in every variant."""
+    """Install the regions of an active guest, except forward passes, which are observed in every variant."""
     _patch_constructors(torch.nn.Module, context.streams)
     _patch_initialisers(torch.nn.init, context.streams)
     Splitting(context.streams, context.project).patch(torch, ("randperm",))
@@ -48,7 +48,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:
-    """All classes of modules that there are and will be."""
+    """Patch all existing and future module classes."""
 
     def patch(cls: Any) -> None:
         function = cls.__dict__.get("__init__")
@@ -65,7 +65,7 @@ def _patch_constructors(module: Any, streams: Streams) -> None:
 
 
 def _patch_initialisers(init: Any, streams: Streams) -> None:
-    """The functions of `torch.nn.init`, also where layers have imported them by name."""
+    """Patch the functions of `torch.nn.init`, including names that layers have imported."""
     functions = [
         (name, function)
         for name, function in vars(init).items()
@@ -80,7 +80,7 @@ def _patch_initialisers(init: Any, streams: Streams) -> None:
 
 
 class Forwards:
-    """Calls of modules. The outermost is a region and is told to the proof; what it calls in turn is its own affair.
+    """Calls of modules. The outermost one is a region and is passed to observers; nested calls are not.
 
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
@@ -109,7 +109,7 @@ class Forwards:
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            # A compiler reads this as a plain call; other threads draw from whatever is in place.
+            # Compilers treat this as a plain call; other threads are not routed.
             if is_compiling() or get_ident() != streams.thread:
                 return original(self, *args, **kwargs)
             if forwards.inside:
@@ -131,16 +131,16 @@ class Forwards:
             return output
 
         module.__call__ = wraps_like(__call__, original)
-        if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
+        if not self.is_traced:  # code that reads tensors in a compiled part of the program would be compiled too
             _pass_by(self.torch, __call__.__code__)
 
     def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
-        """Of an outermost call; gives what `leave` wants back."""
+        """Begin an outermost call; returns the argument of `leave`."""
         try:
             entry = self.kinds.get(id(module))
             if entry is None or entry[0]() is not module:
                 entry = self._learn(module)
-            # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
+            # A backward pass may recompute part of the forward pass, with the generator states of that time.
             if self.is_in_backward():
                 return None
             _, stream, has_weights = entry
@@ -155,7 +155,7 @@ class Forwards:
             return None
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        """Of an outermost call that went well; only asked for where outputs are kept or traced."""
+        """End an outermost call without an error; only called if outputs are captured or traced."""
         try:
             entry = self.kinds.get(id(module))
             if entry is None or self.is_in_backward() or self.streams.now == INIT:
@@ -174,9 +174,10 @@ class Forwards:
 
 
 def _pass_by(torch: Any, code: Any) -> None:
-    """Have the compiler pass by a function that it comes upon outside of what it compiles, as it does PyTorch's own.
+    """Make the compiler skip a function outside of compiled code, as it skips those of PyTorch.
 
-    It would compile it anew for each kind of layer, and say that these are too many. Source: torch._dynamo.eval_frame.
+    Otherwise it would compile the function again for each type of layer, and warn about too many. Source:
+    torch._dynamo.eval_frame.
     """
     frames: Any = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     if hasattr(frames, "skip_code"):  # in earlier versions
@@ -187,7 +188,7 @@ def _pass_by(torch: Any, code: Any) -> None:
 
 
 def _of_weightless(module: Any) -> str | None:
-    """A module without weights that is not PyTorch's own in all its parts is taken for one that transforms data."""
+    """Stream of a module without weights: if it is not entirely PyTorch's own, it is assumed to transform data."""
     classes = [type(part) for part in module.modules()]
     if not all(cls.__module__.startswith("torch.") for cls in classes):
         return AUGMENT

@@ -1,1 +1,1 @@
-"""What a run keeps of PyTorch: outputs of evaluations, with true labels and a key for each example."""
+"""Captures evaluations in PyTorch: outputs, with labels and a key per example."""

@@ -1,9 +1,9 @@
-"""What is kept of evaluations in PyTorch: outputs of models, row by row, with true labels and a key for each example.
+"""Captures evaluations in PyTorch: outputs of models, row by row, with labels and a key per example.
 
-An evaluation is outermost forward passes of what was trained that are no training: in evaluation mode, or without
-gradients; in a script that knows neither, those after which no optimizer moves. Rows belong to the pass of a loader
-that yielded their inputs, else to the array that holds them. A pass in which an optimizer moves is training, whatever
-else was computed in it.
+An evaluation consists of outermost forward passes of trained modules that are not training: in evaluation mode, or
+without gradients; in scripts that use neither, those that no optimizer step follows. Rows belong to the pass of a
+loader that yielded their inputs, else to the array that contains them. A pass with an optimizer step is training,
+whatever else was computed in it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ to the set `<name>+<suffix>` with the same truth and keys. Modules that they cal
 
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
-    """Keep what this run asks for; gives what keeps predictions, None where they are not asked for."""
+    """Capture what this run requests; returns the object that captures predictions, None if not requested."""
     ranks = Ranks(torch, context.capture)
     if context.capture.wants_weights:
         context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
@@ -62,7 +62,7 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
 
 
 class Predictions:
-    """Keeps the outputs of evaluations.
+    """Captures the outputs of evaluations.
 
     Args:
         forwards: whose `inside` keeps module calls from being seen.
@@ -98,7 +98,7 @@ class Predictions:
         self.waiting = 0
 
     def patch(self) -> None:
-        """See what moves weights."""
+        """Observe updates of weights."""
         register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
         if register is None:
             return
@@ -115,13 +115,13 @@ class Predictions:
                 act(*args)
 
     def follow(self, dataloader: Any) -> None:
-        """See what loaders yield."""
+        """Observe batches of loaders."""
         self.origins.follow(dataloader, self._run_guarded)
 
     # ------------------------------------------------------------ forward passes
 
     def before(self, module: Any, args: Any, kwargs: Any) -> None:
-        """A training forward pass begins: the evaluation is over, where it can be told from training."""
+        """A training forward pass begins: the evaluation ends, if training and evaluation can be distinguished."""
         if not self.has_evaluated:
             return
         if not self.open and self.origins.is_training():
@@ -132,8 +132,8 @@ class Predictions:
             self._train()
 
     def after(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
-        """A forward pass has ended well."""
-        if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+        """A forward pass has ended without an error."""
+        if self.capture.keeper or getattr(output, "is_meta", False):  # the trainer of Keras, or shapes only
             return
         if not has_weights or self.torch._C._get_tracing_state() is not None:
             return
@@ -145,20 +145,21 @@ class Predictions:
                 self._keep(module, args, kwargs, output, is_training)
 
     def _is_strange(self) -> bool:
-        """Whether something of the script's would see what is done to tensors now, or they stand for others."""
+        """Whether script code would see operations on tensors now, or tensors are placeholders."""
         functorch = getattr(self.torch._C, "_functorch", None)
         level = getattr(functorch, "maybe_current_level", None)
         stack = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
         return bool((level is not None and level() is not None) or (stack is not None and stack()))
 
     def _is_traced(self) -> bool:
-        """Whether what is called now is compiled, or taken down, and not computed."""
+        """Whether the current call is being compiled or traced instead of computed."""
         return self.is_compiling() or self.torch._C._get_tracing_state() is not None
 
     def _counts(self, module: Any) -> bool:
-        """Whether a module was trained, or has the form of one that was: a copy with averaged weights, or a loaded one.
+        """Whether a module was trained, or has the same weights as a trained one: a copy with averaged weights, or a
+        loaded one.
 
-        Before anything was trained all count: this may be a program that evaluates alone.
+        Before any training all modules count, as the program may only evaluate.
         """
         return not self.trained.modules or self.trained.has(module) or self.trained.is_like(module)
 
@@ -219,7 +220,7 @@ class Predictions:
     # ------------------------------------------------------------ whose rows they are
 
     def _of_previous(self, inputs: list[Any]) -> Batch | None:
-        """The batch from which the inputs were computed by the model that was called before."""
+        """The batch from which the previous model computed these inputs."""
         if self.last is None or not self.open or self.last not in self.open[-1].calls:
             return None
         output = self.last.output()
@@ -232,7 +233,7 @@ class Predictions:
         return batch
 
     def _is_further(self, previous: Call, inputs: list[Any], batch: Batch) -> bool:
-        """Whether a model is given what the one before it computed: the two are parts of one."""
+        """Whether a model gets the output of the previous one, so that both are parts of one."""
         output = previous.output()
         if output is not None and any(shares(output, tensor) for tensor in inputs):
             return True
@@ -243,19 +244,19 @@ class Predictions:
         )
 
     def _input(self, batch: Batch, inputs: list[Any], truth: Any, output: Any) -> Any:
-        """The input by which an example is known: what the loader gave, for the script may have changed it since."""
+        """The input that identifies an example: that of the loader, as the script may have changed it since."""
         for tensor in (*(batch.tensors if batch.value is not None else ()), *inputs):
             if tensor.shape[0] == output.shape[0] and (truth is None or not shares(tensor, truth)):
                 return tensor
         return None
 
     def _take_labels(self, call: Call, labels: Any) -> None:
-        """A loss has told the labels of an output."""
+        """Store the labels of an output, which were passed to a loss."""
         with self.without_functions():
             call.arrays[TRUTH] = self._take(labels)
 
     def _take(self, tensor: Any) -> Any:
-        """The numbers of a tensor, as they are now: on the host at once, on a device in a copy that waits there."""
+        """Copy a tensor: to the host immediately, or on an accelerator to a pending copy there."""
         tensor = tensor.detach()
         if kind(tensor) not in CODES:
             tensor = tensor.float()
@@ -263,9 +264,9 @@ class Predictions:
         return tensor.clone() if may_wait else to_host(tensor)
 
     def _release(self) -> None:
-        """Much waits: what can only be an evaluation goes to its sets, and of other inputs the keys are enough.
+        """Reduce pending data: certain evaluations are moved to their sets, and of other inputs only keys are kept.
 
-        The latest batches may be given to a model once more.
+        The latest batches are kept, as they may be passed to a model again.
         """
         self.waiting = 0
         latest = {id(batch) for batch in (*self.origins.batches, self.open[-1])}
@@ -283,7 +284,7 @@ class Predictions:
     # ------------------------------------------------------------ ends
 
     def _see_step(self, optimizer: Any) -> None:
-        """An optimizer is about to change weights: what was computed for it is training."""
+        """An optimizer is about to update weights: the outputs computed for it were training."""
         entry = self.of_optimizers.get(id(optimizer))
         if entry is None or entry[0]() is not optimizer:
             parameter = self.torch.nn.Parameter
@@ -297,7 +298,7 @@ class Predictions:
             self._train()
 
     def _train(self) -> None:
-        """What the last forward pass with gradients went over is training."""
+        """Mark the batch of the last forward pass with gradients as training."""
         if self.tried is not None:
             self.tried.is_training = True
             self.tried = None
@@ -314,7 +315,7 @@ class Predictions:
             self._begin_phase()
 
     def _hand_over(self) -> None:
-        """The evaluation has ended: all rows go to the sets that they are rows of."""
+        """The evaluation has ended: move all rows to their sets."""
         batches = [batch for batch in self.open if not batch.of_pass.is_training]
         self.has_evaluated |= any(not batch.is_fallback for batch in batches)
         if self.has_evaluated:
@@ -326,7 +327,7 @@ class Predictions:
             self._begin_phase()
 
     def _give(self, batches: list[Batch]) -> None:
-        """To the sets that their rows are rows of."""
+        """Add calls to the sets that their rows belong to."""
         for batch in batches:
             for name, call in self.sets.pick_calls(batch):
                 call.settle()

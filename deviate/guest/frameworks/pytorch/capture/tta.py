@@ -1,7 +1,6 @@
-"""Test-time augmentation in PyTorch: outputs of an evaluation averaged with those for changed copies of its images.
+"""Test-time augmentation in PyTorch: outputs averaged over an image and modified copies of it.
 
-The model is in evaluation mode, gradients are off, and the generators are put back: training goes on as if nothing had
-been asked.
+The model is in evaluation mode, gradients are off, and generator states are restored, so that training is not affected.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Augmented:
         predictions.extras.append(self.outputs)
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
-        """By the name of the augmentation; nothing for what is no batch of images."""
+        """Outputs by name of the augmentation; empty if the input is not a batch of images."""
         images = args[0] if args else None
         scores = self.kinds.output(output, None, module)
         if not self._is_image(images) or scores is None:
@@ -48,7 +47,7 @@ class Augmented:
         return isinstance(value, self.torch.Tensor) and value.dim() == IMAGE_DIMENSIONS and value.is_floating_point()
 
     def _states(self) -> Iterator[tuple[Any, Any]]:
-        """A model may draw though it evaluates."""
+        """Generator states, as a model may draw in evaluation mode too."""
         yield self.torch.default_generator, self.torch.default_generator.get_state()
         if self.torch.cuda.is_initialized():
             for generator in self.torch.cuda.default_generators:
@@ -62,7 +61,7 @@ class Augmented:
         return total / (1 + len(copies))
 
     def _augment(self, images: Any, copies: Copies) -> Iterator[Any]:
-        """The copies, one after the other, so that memory holds one at a time."""
+        """Yield the copies one at a time to save memory."""
         flips = [images, images.flip(3)] if copies.is_flipped else [images]
         if not copies.places:
             yield flips[-1]
@@ -73,7 +72,9 @@ class Augmented:
                 yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
 
     def _add_border(self, images: Any, border: int) -> Any:
-        """With a border of the darkest value of each channel of each image: what black became is not known here."""
+        """Add a border of the darkest value of each channel of each image, since the normalised value of black is
+        unknown.
+        """
         if not border:
             return images
         rows, channels, height, width = images.shape

@@ -1,4 +1,4 @@
-"""Batches in the trace of PyTorch: what outermost forward passes and losses are given, with a checksum for each row."""
+"""Batches in the trace of PyTorch: inputs of outermost forward passes and losses, with a checksum per row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INPUT, TARGET = "input", "target"
 
 
 class Batches:
-    """Records what was not computed: arguments of outermost forward passes, and what loaders and losses have besides.
+    """Records inputs that were not computed: arguments of outermost forward passes, and data of loaders and losses.
 
     Args:
         is_traced: whether what happens now is the program's training.
@@ -34,7 +34,7 @@ class Batches:
     # ------------------------------------------------------------ what is in place
 
     def see(self, is_wanted: bool) -> None:
-        """Between two steps: see what loaders and losses have, or do not."""
+        """Between two steps: start or stop observing loaders and losses."""
         if not is_wanted:
             self.replaced.take_out()
             return
@@ -64,7 +64,7 @@ class Batches:
     # ------------------------------------------------------------ records
 
     def _remember(self, batch: Any) -> None:
-        """A loader has yielded this."""
+        """Remember a batch of a loader."""
         self.yielded = [(name, weakref.ref(tensor)) for name, tensor in self.tensors.named_tensors(batch, TARGET)]
 
     def _tell_target(self, target: Any) -> None:
@@ -85,7 +85,7 @@ class Batches:
             self._record(TARGET if len(targets) == 1 else name, tensor, place)
 
     def _is_new(self, tensor: Any) -> bool:
-        """What was computed is no data; the same data counts once in a step."""
+        """Whether a tensor is new data: not computed, and not recorded in this step yet."""
         return tensor.grad_fn is None and all(reference() is not tensor for reference in self.recorded)
 
     def _record(self, name: str, tensor: Any, place: int) -> None:

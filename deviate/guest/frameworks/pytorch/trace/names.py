@@ -122,9 +122,7 @@ class Root:
 
 
 def weak(target: Any, registry: dict[int, Any]) -> Any:
-    """A weak reference that removes the entry of an id when its object is deleted; some programs create modules in
-    every step.
-    """
+    """A weak reference that removes the entry of an id when its object is deleted, as ids are reused."""
     key = id(target)
     return weakref.ref(target, lambda _: registry.pop(key, None))
 

@@ -50,7 +50,7 @@ def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof
 
 
 class Tracer:
-    """Sees backward passes, steps of optimizers and outermost forward passes.
+    """Observes backward passes, steps of optimizers and outermost forward passes.
 
     Attributes:
         level: of the trace, as it was told last.

@@ -1,4 +1,4 @@
-"""The trace of PyTorch at level 4: every operation that makes numbers, with its line, its module and a checksum."""
+"""The trace of PyTorch at level 4: every operation that computes numbers, with its line, module and checksum."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 
 
 def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> Operations | None:
-    """Trace operations in the steps whose level asks for it; None where no step can."""
+    """Trace operations in steps at that level; returns None if no step needs it."""
     trace = context.trace
     if OPERATIONS not in (trace.requested_level, *trace.next):
         return None
@@ -41,10 +41,10 @@ def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, la
 
 
 class Operations:
-    """A dispatch mode, which PyTorch calls in place of every operation of the thread that put it in.
+    """A dispatch mode, which PyTorch calls instead of every operation in the thread that activated it.
 
-    It is the innermost of all modes, so that it sees what is really computed, and those of the program are entered and
-    left as without it.
+    It is the innermost of all modes, so that it sees the operations that are really executed; modes of the program are
+    entered and left as usual.
     """
 
     def __init__(self, torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> None:
@@ -65,14 +65,14 @@ class Operations:
         self.apart = Apart(torch, self.modes, self.mode, self.lines, self.results, self.is_traced, self.recorder.fault)
 
     def patch(self) -> None:
-        """Follow the level, and give way to compilers: they would put their code together otherwise under a mode."""
+        """Follow the level, and deactivate the mode for compilers, which would generate different code under a mode."""
         self.context.observe(self.torch, "compile", before=lambda *args, **kwargs: self.refuse())
         self.apart.patch()
         self.trace.at_level.append(self.follow)
         self.follow(self.trace.level)
 
     def follow(self, level: int) -> None:
-        """The level of the trace is another one: between two steps, in the thread that trains."""
+        """Activate or deactivate the mode after a change of level: between two steps, in the thread that trains."""
         try:
             is_wanted = level == OPERATIONS and not self.is_refused
             if is_wanted and _has_compiled():
@@ -85,11 +85,11 @@ class Operations:
             self.recorder.fault("operations of PyTorch", error)
 
     def is_traced(self) -> bool:
-        """Whether operations of this thread are."""
+        """Whether operations of this thread are traced."""
         return self.is_on and self.thread == get_ident()
 
     def refuse(self) -> None:
-        """No operation is traced from here on."""
+        """Stop tracing operations, with a reason."""
         if not self.is_refused:
             self.is_refused = True
             self._take_out()
@@ -107,7 +107,7 @@ class Operations:
         self.apart.put_in()
 
     def _take_out(self) -> None:
-        """Of the stack of the thread that trains; in another one, such as after a fork, it does nothing from now on."""
+        """Remove the mode from the stack of the training thread; in another thread or process, make it inactive."""
         self.is_on = False
         if self.thread == get_ident():
             self._push(self._pop_modes())
@@ -117,7 +117,7 @@ class Operations:
         self.unwritten.forget()
 
     def _pop_modes(self) -> list[Any]:
-        """The modes but ours, the innermost first, none of which is on the stack any more."""
+        """Pop all modes from the stack; returns the others, innermost first."""
         size = self.torch._C._len_torch_dispatch_stack
         popped = []
         while size():
@@ -138,7 +138,7 @@ class Operations:
             "ignore_compile_internals": classmethod(lambda cls: True),
         }
         cls: Any = type("Operations", (base,), members)
-        # Given in the body of the class it would be made one that compilers pass by, which takes ten times as long.
+        # Defined in the class body, it would be skipped by compilers, which makes it ten times slower.
         cls.__torch_dispatch__ = self._dispatcher()
         return cls()
 
@@ -155,8 +155,8 @@ class Operations:
             for cls in types:
                 if cls.__torch_dispatch__ is not plain:
                     if cls.__module__.startswith(SHAPES):
-                        return func(*args, **kwargs)  # a mode within ours answers, with shapes alone
-                    return NotImplemented  # its own dispatch takes the operation apart, and we see the parts
+                        return func(*args, **kwargs)  # an inner mode computes shapes only
+                    return NotImplemented  # its own dispatch splits the operation, and the parts are traced
             operation = operations.get(func)
             if operation is None:
                 operation = operations[func] = Operation(func)
@@ -173,7 +173,7 @@ class Operations:
         return __torch_dispatch__
 
     def _before(self, operation: Operation, args: Any, kwargs: Any) -> Any:
-        """What is not there any more once the operation was carried out."""
+        """Collect data that will no longer exist after the operation."""
         with self.recorder.guarded("operation %s" % operation.name):
             if operation.sent is not None:
                 return self.results.summarise_sent(operation, args, kwargs)
@@ -211,6 +211,6 @@ class Operations:
 
 
 def _has_compiled() -> bool:
-    """Whether a part of the program runs as compiled code: nobody would tell where that begins and ends."""
+    """Whether parts of the program run as compiled code, whose start and end cannot be observed."""
     dynamo = sys.modules.get("torch._dynamo.convert_frame")
     return bool(getattr(dynamo, "FRAME_COUNTER", 0))

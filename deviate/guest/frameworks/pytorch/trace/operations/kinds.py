@@ -1,4 +1,4 @@
-"""What an operation of PyTorch does to memory, as its schema and its name tell."""
+"""How an operation of PyTorch accesses memory, from its schema and name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ APART = frozenset(["masked_fill_.Tensor", "cumprod_.default"])
 
 
 class Operation:
-    """An operation, with all that does not depend on the call.
+    """An operation, with all properties that do not depend on the call.
 
     Attributes:
         name: with its overload, such as "aten.mul.Tensor".
@@ -115,14 +115,14 @@ class Operation:
 
 
 def argument_tensors(arguments: tuple[Argument, ...], args: Any, kwargs: Any) -> Iterator[Any]:
-    """The tensors that a call has for these arguments, in order, those in lists one by one."""
+    """The tensors passed for these arguments, in order; lists are flattened."""
     for position, name in arguments:
         value = args[position] if position < len(args) else (kwargs or {}).get(name)
         yield from tensors_in(value)
 
 
 def tensors_in(value: Any) -> Iterator[Any]:
-    """The tensors in a value, in lists and lists of lists too."""
+    """The tensors in a value, including nested lists."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_in(item)

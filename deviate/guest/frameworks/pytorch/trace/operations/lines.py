@@ -1,4 +1,4 @@
-"""The line of the user's program that an operation of PyTorch belongs to, forward and backward."""
+"""Finds the line of the user's program that an operation of PyTorch belongs to, forward and backward."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MOST = 1 << 16
 
 
 class Lines:
-    """Lines of operations, each looked up once: a frame is known by its code and by the instruction it stands at.
+    """Lines of operations, cached by code object and instruction of the frame.
 
-    Nodes of the autograd graph are numbered as they are made, just before the operation itself is carried out. So the
-    number tells in the backward pass which line made the node that runs.
+    Nodes of the autograd graph are numbered in order of creation, just before their operation is executed. In the
+    backward pass, the number of a running node therefore shows which line created it.
     """
 
     def __init__(self, torch: Any, trace: Trace, path: Callable[[], str]) -> None:
@@ -51,12 +51,12 @@ class Lines:
         self.thread = main_thread().ident
 
     def forget(self) -> None:
-        """What was remembered of nodes."""
+        """Forget all nodes."""
         self.makers.clear()
         self.called.clear()
 
     def find(self, frame: FrameType | None) -> Origin:
-        """Of an operation that `frame` asked for, and that was just carried out."""
+        """The line of an operation that `frame` requested and that was just executed."""
         place, called = self._nearest(frame), FORWARD
         task = self.task()
         if task == -1:
@@ -64,7 +64,7 @@ class Lines:
         else:
             called = self._caller_place(task, frame)
             line, module = self._origin(called)
-            module = self.path() or module  # one that runs is computed anew
+            module = self.path() or module  # a running frame is computed again
             if place < 0:
                 place = line
         number = self.number()
@@ -77,12 +77,12 @@ class Lines:
         return place, module, called
 
     def note(self, first: int, origin: Origin) -> None:
-        """The nodes from this number on were made by what was just found, which was carried out as one."""
+        """Nodes from this number on were created by the last operation."""
         for number in range(first, min(self.number(), first + MOST)):
             self.makers.setdefault(number, origin[:2])
 
     def _nearest(self, frame: FrameType | None) -> int:
-        """The nearest place in the project within the backward pass, if one is running; else negative."""
+        """The nearest place in the project within the running backward pass; else negative."""
         codes = self.codes
         while frame is not None:
             code = frame.f_code
@@ -108,9 +108,9 @@ class Lines:
         return ENGINE if is_engine else ELSEWHERE
 
     def _origin(self, called: int) -> tuple[int, str]:
-        """Line and module that made the node that runs."""
+        """Line and module that created the running node."""
         node = self.node()
-        if node is None:  # what the backward pass has put off to its end
+        if node is None:  # work that the backward pass has deferred to its end
             return called, ""
         number = node._sequence_nr()
         for below in range(NEAREST):
@@ -120,7 +120,7 @@ class Lines:
         return called, ""
 
     def _caller_place(self, task: int, frame: FrameType | None) -> int:
-        """Place from which the backward pass was called; on an accelerator it runs in a thread of its own."""
+        """Place from which the backward pass was called; on an accelerator it runs in its own thread."""
         place = self.called.get(task)
         if place is None:
             if get_ident() != self.thread:

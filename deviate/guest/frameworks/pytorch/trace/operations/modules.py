@@ -1,4 +1,4 @@
-"""Which module runs: the calls of modules, one in another, while operations of PyTorch are traced."""
+"""Tracks which module runs, while operations of PyTorch are traced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..modules import Layers
 
 
 class Running:
-    """The modules that are running in the thread that trains, the outermost first, each with its backward pass."""
+    """Modules that are running in the training thread, outermost first, each with its backward pass."""
 
     def __init__(self, torch: Any, layers: Layers) -> None:
         self.module = torch.nn.Module
@@ -20,7 +20,7 @@ class Running:
         self.replaced = Replaced()
 
     def put_in(self) -> None:
-        """Follow the calls of modules."""
+        """Install hooks on calls of modules."""
         if self.replaced.is_in_place:
             return
         stack, thread, task = self.stack, get_ident(), self.task
@@ -45,7 +45,7 @@ class Running:
         self.replaced.take_out()
 
     def path(self) -> str:
-        """Path of the innermost; empty where none is running, or none that the backward pass at work has called."""
+        """Path of the innermost running module; empty if there is none, or none called by the current backward pass."""
         if not self.stack:
             return ""
         module, task = self.stack[-1]

@@ -47,7 +47,7 @@ class Apart:
     It does so where ours is the only mode. With one of the program on the stack PyTorch takes the other formula without
     us as well.
 
-    The engine gives each node the stack that was there when the backward pass began. So what a node that raises has
+    The engine gives each node the stack that was there when the backward pass began. If a node raises, what it has
     left behind is of no account, and neither is the thread in which it runs.
 
     Args:
@@ -74,11 +74,11 @@ class Apart:
         self.replaced = Replaced()
 
     def is_alone(self) -> bool:
-        """Whether ours is the one mode of this thread."""
+        """Whether the trace's mode is the only one of this thread."""
         return bool(self.size() == 1 and self.at(0) is self.mode)
 
     def saw(self, number: int) -> None:
-        """An operation was carried out that a node with this number will hold if it wrote into a view."""
+        """An operation was executed that a node with this number will refer to if it wrote into a view."""
         if len(self.slices) >= MOST:
             del self.slices[next(iter(self.slices))]
         self.slices[number] = None
@@ -86,7 +86,7 @@ class Apart:
     # ------------------------------------------------------------ backward passes
 
     def patch(self) -> None:
-        """Be there in every backward pass that begins while operations are traced."""
+        """Register hooks in every backward pass that begins while operations are traced."""
         autograd = self.torch.autograd
         original = getattr(autograd, "_engine_run_backward", None)
         if original is None:  # before PyTorch 2.2
@@ -103,7 +103,7 @@ class Apart:
         autograd._engine_run_backward = wraps_like(_engine_run_backward, original)
 
     def _hook(self, roots: Any) -> list[Any]:
-        """Be there before and after each node of the graph that is one of ours."""
+        """Register hooks before and after each node of the graph that needs a different formula."""
         handles: list[Any] = []
         try:
             with self.torch._C.DisableTorchFunction():
@@ -148,7 +148,7 @@ class Apart:
             self.push(self.mode)
 
     def _record(self, name: str, results: Any, number: int, frame: FrameType) -> None:
-        """Record what was carried out as one; nodes that it made have this number, or later ones."""
+        """Record the node as one operation; nodes created in it have this number or higher ones."""
         try:
             operation = self.operations.get(name)
             if operation is None:
@@ -163,7 +163,7 @@ class Apart:
     # ------------------------------------------------------------ one loss
 
     def put_in(self) -> None:
-        """Be there when a loss is computed, whose own formula is another one."""
+        """Patch the loss function whose formula differs."""
         if self.replaced.is_in_place:
             return
 
@@ -187,7 +187,7 @@ class Apart:
         self.replaced.put_in()
 
     def take_out(self) -> None:
-        """Leave the loss as it was, and forget what was remembered of nodes."""
+        """Restore the loss function, and forget all nodes."""
         self.replaced.take_out()
         self.slices.clear()
         self.running.clear()
@@ -196,6 +196,6 @@ class Apart:
 def _is_weighted_and_smoothed(
     inputs: Any = None, target: Any = None, weight: Any = None, reduction: int = MEAN, *rest: Any, **more: Any
 ) -> bool:
-    """Whether the mean of a cross entropy is divided by a sum of weights that is computed for the smoothing alone."""
+    """Whether a mean cross entropy is divided by the sum of weights, which is only computed for label smoothing."""
     smoothing = rest[1] if len(rest) > 1 else more.get("label_smoothing", 0.0)
     return weight is not None and reduction == MEAN and bool(smoothing > 0)

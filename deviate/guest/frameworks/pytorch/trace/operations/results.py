@@ -1,4 +1,4 @@
-"""Records of what operations of PyTorch gave: checksums of their outputs, or of what they wrote or sent."""
+"""Records the results of PyTorch operations: checksums of outputs, or of written or sent tensors."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ SHOWN = 3
 
 
 class Results:
-    """Turns what an operation gave into a record."""
+    """Converts the result of an operation to a record."""
 
     def __init__(self, trace: Trace, tensors: Tensors) -> None:
         self.trace = trace
         self.tensors = tensors
 
     def summarise_sent(self, operation: Operation, args: Any, kwargs: Any) -> Summary:
-        """What a collective operation sends; what comes of it is there only when the program has waited for it."""
+        """Checksum of the tensors that a collective operation sends; its results are only complete after waiting."""
         sent = [
             tensor for tensor in argument_tensors(operation.sent or (), args, kwargs) if self.tensors.readable(tensor)
         ]
         return self._summary(sent, is_raw=False)
 
     def outputs(self, operation: Operation, output: Any, args: Any, kwargs: Any) -> Sequence[Any]:
-        """What an operation has made: its outputs, or what it wrote where it gives nothing."""
+        """Results of an operation: its outputs, or written tensors if it returns nothing."""
         readable = self.tensors.readable
         if readable(output):
             return (output,)
@@ -50,7 +50,7 @@ class Results:
         return [tensor for tensor in tensors_in(output) if readable(tensor)]
 
     def record(self, operation: Operation, outputs: Sequence[Any], origin: Origin, *, reads: str, is_raw: bool) -> None:
-        """Record what an operation has made.
+        """Record the results of an operation.
 
         Args:
             reads: what it read that nothing had written, in words; empty where there was nothing of the kind.
@@ -88,7 +88,7 @@ class Results:
         return more
 
     def _summary(self, tensors: Sequence[Any], *, is_raw: bool) -> Summary:
-        """One checksum and one form for all of them."""
+        """A combined checksum and form of several tensors."""
         if is_raw or not tensors:
             forms = [form_of(tensor) for tensor in tensors]
             return None, _join_forms(forms), tensors
@@ -112,12 +112,12 @@ def _combine(digests: Sequence[Any]) -> int | None:
 
 
 def _later(digests: Sequence[Any]) -> tuple[int | None, dict[str, object]]:
-    """Of tensors on accelerators, whose checksums have been fetched meanwhile."""
+    """The combined checksum of tensors on accelerators, after their checksums were fetched."""
     return _combine([digest()[0] if callable(digest) else digest for digest in digests]), {}
 
 
 def _one_behind_the_other(tensors: Tensors, parts: Sequence[Any]) -> Array:
-    """The numbers of several tensors as one array; of the first alone where they are of several types."""
+    """Several tensors concatenated as one array; only the first one if types differ."""
     arrays: list[Array] = [tensors.array(tensor) for tensor in parts]
     if len({array[0] for array in arrays}) > 1 or len(arrays) == 1:
         return arrays[0]

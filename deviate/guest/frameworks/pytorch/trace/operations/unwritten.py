@@ -1,4 +1,4 @@
-"""Memory that was given out and that no operation has written yet, number by number."""
+"""Tracks allocated memory that no operation has written yet, per number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CROWD = 256
 
 
 class Unwritten:
-    """Marks on storages. What libraries write without PyTorch's operations, NumPy for one, is not seen.
+    """Unwritten parts of storages. What libraries write without PyTorch's operations, NumPy for one, is not seen.
 
     A mark holds a weak reference: memory is given back as without it, and no other storage has the same key meanwhile.
 
@@ -30,13 +30,13 @@ class Unwritten:
         self.marks.clear()
 
     def note_allocation(self, tensors: Sequence[Any]) -> None:
-        """These are the outputs of an operation that only takes memory."""
+        """Mark the outputs of an operation that only allocates memory."""
         for tensor in tensors:
             if self.is_able and tensor.numel() and str(tensor.layout) == "torch.strided":
                 self._mark(tensor)
 
     def read(self, operation: Operation, args: Any, kwargs: Any) -> str:
-        """What an operation is about to read that nothing has written: WHOLLY, PARTLY or nothing."""
+        """Whether an operation is about to read unwritten memory: WHOLLY, PARTLY or ""."""
         answer = ""
         if operation.base in COPYING:
             return answer
@@ -52,11 +52,11 @@ class Unwritten:
         return answer
 
     def size(self, args: Any) -> int:
-        """Bytes of the memory of a tensor that is about to grow."""
+        """Size in bytes of the memory of a tensor that is about to grow."""
         return int(args[0].untyped_storage().nbytes()) if self.is_able else 0
 
     def note_growth(self, args: Any, size: int) -> None:
-        """The memory of a tensor had this size in bytes before."""
+        """Mark new memory of a tensor that had this size in bytes before."""
         tensor = args[0]
         if self.is_able and tensor.untyped_storage().nbytes() > size:
             before = self._of(tensor)
@@ -66,7 +66,7 @@ class Unwritten:
                 mark.mask()[:old] = True if before is None else before.mask()[:old]
 
     def note_writes(self, operation: Operation, outputs: Sequence[Any], args: Any, kwargs: Any) -> None:
-        """An operation was carried out, and has made tensors."""
+        """An operation was executed: its outputs are written now."""
         if operation.base in COPYING:
             for target in outputs[:1]:
                 self._copy(args[1] if operation.base == "copy_" else args[0], target)
@@ -81,7 +81,7 @@ class Unwritten:
                 self._write(mark, tensor)
 
     def _copy(self, source: Any, target: Any) -> None:
-        """What nothing had written is as unknown in a copy."""
+        """Copy the marks of a source to its copy."""
         source_mark, mark = self._of(source), self._of(target)
         part = None if source_mark is None else source_mark.part(source)
         if part is None or bool(part.all()):
@@ -97,7 +97,7 @@ class Unwritten:
             target_part.copy_(part)
 
     def is_raw(self, tensor: Any) -> bool:
-        """Whether a part of a tensor is memory that nothing has written."""
+        """Whether a part of a tensor is unwritten memory."""
         mark = self._of(tensor)
         part = None if mark is None or not tensor.numel() else mark.part(tensor)
         return part is not None and not bool(part.all())
@@ -109,7 +109,7 @@ class Unwritten:
             return None
         try:
             return self.marks.get(tensor.untyped_storage()._cdata)
-        except (RuntimeError, NotImplementedError):  # sparse ones have none of their own
+        except (RuntimeError, NotImplementedError):  # sparse tensors have no storage
             return None
 
     def _mark(self, tensor: Any) -> Mark:
@@ -129,7 +129,7 @@ class Unwritten:
         self.marks.pop(mark.key, None)
 
     def _scatter(self, base: str, mark: Mark, tensor: Any, args: Any) -> None:
-        """The same in a tensor that tells of each number whether it was written."""
+        """Copy a written/unwritten flag per number to a tensor."""
         part = mark.part(tensor)
         if part is None:
             self.marks.pop(mark.key, None)
@@ -144,7 +144,7 @@ class Unwritten:
 
 
 class Mark:
-    """Of one storage: which of its numbers were written.
+    """The written and unwritten numbers of one storage.
 
     Attributes:
         size: in bytes.
@@ -172,7 +172,7 @@ class Mark:
         return self.written
 
     def part(self, tensor: Any) -> Any:
-        """Of the numbers of a tensor whether they were written; None where nothing is known of them."""
+        """A flag per number of a tensor on whether it was written; None if unknown."""
         if not self.is_told_apart or tensor.element_size() != self.width:
             return None
         return self.mask().as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
