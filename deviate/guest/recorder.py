@@ -1,6 +1,6 @@
-"""The recorder: one event file per process, the loops that are running, and the ways by which values come.
+"""The recorder: one event file per process, the running loops, and the call paths of values.
 
-The hot path of the guest. Costs are bounded by the design: 2 µs per recorded value, 0.5 µs per loop step.
+This is the hot path of the guest. Its costs are limited by design: 2 µs per recorded value, 0.5 µs per loop step.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Running:
 
 
 class Guarded:
-    """A context in which an error is a fault of the guest, and no problem of the user's."""
+    """A context in which errors are recorded as faults of the guest, and do not reach the user."""
 
     __slots__ = ("recorder", "where")
 
@@ -76,7 +76,7 @@ class Guarded:
 
 
 class LinePrefixes(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
-    """How the lines of a site begin."""
+    """The prefixes of a site's lines."""
 
     def __missing__(self, site: int) -> str:
         head = self[site] = '["value", %d, ' % site
@@ -111,11 +111,11 @@ class Recorder:
         self._reset()
 
     def _reset(self) -> None:
-        """Begin as a process of its own: at the start, and in a child after fork."""
+        """Initialise for a new process: at the start, and in a forked child."""
         self.fd: int | None = None
         self.path = ""
         self.due = 0
-        self.writing = RLock()  # a handler of a signal may record while its own thread writes
+        self.writing = RLock()  # a signal handler may record while its own thread writes
         self.pid = os.getpid()
         self.began = perf_counter()
         self.buffer: list[str] = []
@@ -140,7 +140,7 @@ class Recorder:
         self._keep_up(perf_counter())
 
     def _keep_up(self, now: float) -> None:
-        """Write what waits, unless this window had its share of writes."""
+        """Write pending lines, unless the write budget of this time window is used up."""
         if now - self.window >= WINDOW_S:
             self.window = now
             self.in_window = 0
@@ -149,7 +149,7 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits. The list stays the same one, for other threads may be about to append to it."""
+        """Write pending lines. The list object is kept, as other threads may be about to append to it."""
         with self.writing:
             count = len(self.buffer)
             lines = self.buffer[:count]
@@ -159,7 +159,7 @@ class Recorder:
                 self._write(fd, "".join(lines).encode("utf-8", "backslashreplace"))
 
     def _write(self, fd: int, data: bytes) -> None:
-        """A file that lacks what a full disk did not take has a name that says so: that needs no room."""
+        """Write to the file. If a full disk truncated it, its name is changed to say so, which needs no space."""
         self.due += len(data)
         try:
             is_cut = os.write(fd, data) < len(data)
@@ -171,14 +171,16 @@ class Recorder:
             self.path = cut
 
     def before_fork(self) -> None:
-        """Leave nothing in memory that the child would write a second time."""
+        """Write pending lines before a fork, so that the child does not write them a second time."""
         try:
             self.flush()
-        except Exception:  # the program may have closed the file: it closes what it does not know
+        except Exception:  # the program may have closed the file descriptor
             pass
 
     def open(self) -> int:
-        """Create the event file; its start event tells that the guest is there. A forked child waits for its first."""
+        """Create the event file, whose start event shows that the guest is active. A forked child waits for its first
+        event.
+        """
         self.path = os.path.join(self.folder, "events-%d-%x%s" % (self.pid, int(time() * 1e6), WHOLE))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         fd = os.open(self.path, flags, 0o644)
@@ -203,27 +205,27 @@ class Recorder:
                 self.flush()
                 self.buffer.append(encode("end", round(perf_counter() - self.began, 6), self.due))
                 self.flush()
-        except Exception:  # as before a fork; without its end event the file counts as torn off
+        except Exception:  # like before a fork; without an end event, the file counts as truncated
             pass
 
     def event(self, kind: str, *items: object) -> None:
         self.emit(encode(kind, *items))
 
     def fault(self, where: str, error: Exception) -> None:
-        """A fault of the guest: recorded, a few times, and never the user's problem."""
+        """Record an error of the guest, a limited number of times; the user's program continues."""
         self.error_count += 1
         if self.error_count <= 20:
             try:
                 self.event("error", where, "%s: %s" % (type(error).__name__, error))
-            except Exception:  # a full disk must not stop the training either
+            except Exception:  # a full disk must not stop the training
                 pass
 
     def guarded(self, where: str) -> Guarded:
-        """`with recorder.guarded(where):` records an error as a fault, and goes on behind the block."""
+        """`with recorder.guarded(where):` records an error as a fault, and continues after the block."""
         return Guarded(self, where)
 
     def tell(self, listeners: list[Callable[[], object]]) -> None:
-        """Let the parts that wait for this moment act, each for itself."""
+        """Call all listeners of an event, each guarded by itself."""
         for listener in listeners:
             try:
                 listener()
@@ -233,22 +235,24 @@ class Recorder:
     # ------------------------------------------------------------ values
 
     def value(self, site: int, value: object, label: object, frame: FrameType) -> None:
-        """A value at a site; `frame` is the frame of the tap."""
+        """Record a value at a site; `frame` is the frame of the tap."""
         self.numbers(site, read(value), label, frame)
 
     def numbers(self, site: int, numbers: Numbers, label: object, frame: FrameType) -> None:
-        """Numbers that were read at a site; `label` tells what is reported there apart, their own labels the items."""
+        """Record numbers at a site, with `label` for the report and the numbers' own labels for items."""
         for text, number in label_numbers(None if label is None else str(label), numbers, JOINT):
             self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
     def named_value(self, name: str, value: object, frame: FrameType) -> None:
-        """A value that a framework reports by name."""
+        """Record a value that a framework reports by name."""
         for suffix, number in read(value):
             full = name if suffix is None else "%s_%s" % (name, suffix)
             self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
 
     def line(self, head: str, number: float | DeferredScalar, frame: FrameType, tail: str) -> None:
-        """One value with its time, its loops, and the calls that lead to `frame`. The hot path: all in one function."""
+        """Record one value with its time, loops and the calls that lead to `frame`. The hot path, all in one
+        function.
+        """
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
             self._stamp(now)
@@ -266,10 +270,10 @@ class Recorder:
         codes = self.codes
         caller = frame.f_back
         while caller is not None:
-            code = caller.f_code  # raises an audit event, so it is asked for once
+            code = caller.f_code  # raises an audit event, so it is done once
             number_of_code = id(code)
             way += number_of_code, caller.f_lasti
-            if number_of_code not in codes:  # the reference keeps the id from being reused
+            if number_of_code not in codes:  # the reference prevents reuse of the id
                 codes[number_of_code] = (code, self.place(code))
             caller = caller.f_back
         key = tuple(way)
@@ -290,7 +294,7 @@ class Recorder:
         self.stamp = "], %s, " % self.seconds
 
     def settle(self) -> None:
-        """Read what was left on accelerators."""
+        """Read values that are pending on accelerators."""
         pending, self.pending = self.pending, []
         for start, number, tail in pending:
             plain = number.settle()
@@ -298,7 +302,7 @@ class Recorder:
                 self.emit(start + number_text(plain) + tail)
 
     def _declare(self, key: tuple[int, ...], frame: FrameType) -> str:
-        """Ways that differ in frames of libraries alone are one way of the project."""
+        """Declare a call path; paths that differ only in library frames are the same path of the project."""
         calls = self._calls(frame)
         with self.writing:
             number = self.declared.get(calls)
@@ -331,7 +335,7 @@ class Recorder:
                 self.tell(self.at_main_end)
 
     def main_step(self, loop: int, step: int) -> None:
-        """The main loop begins a step. As hot as `line`, in a loop that does little else."""
+        """The main loop begins a step. As hot as `line`, in loops that do little else."""
         self.has_stepped = True
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
@@ -343,7 +347,7 @@ class Recorder:
             self.tell([partial(listener, step) for listener in self.at_main_step])
 
     def while_step(self, loop: int, frame: FrameType) -> Running:
-        """A condition is evaluated: of a loop that goes on in this frame, or of one that begins."""
+        """A `while` condition is evaluated: of a loop that continues in this frame, or of a new one."""
         self.has_while = True
         stack = self.running.setdefault(get_ident(), [])
         self._prune(stack, frame)
@@ -355,18 +359,20 @@ class Recorder:
                 running.is_marked, frame.f_trace_lines = True, False
             stack.append(running)
         elif running.caller != caller and not running.is_marked:
-            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)  # an unmarked one was left
+            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)  # an unmarked frame has been left
         running.step += 1
         return running
 
     def leave_whiles(self, frame: FrameType) -> None:
-        """A `for` goes on in this frame: what was left inside it, or in a function that it called, has ended."""
+        """A `for` loop continues in this frame: `while` loops inside of it, or in functions that it called, have
+        ended.
+        """
         stack = self.running.get(get_ident())
         if stack:
             self._prune(stack, frame)
 
     def _prune(self, stack: list[Running], frame: FrameType) -> None:
-        """Take off the `while` loops that were left by `break`, `return` or an exception: nothing tells of those."""
+        """Remove `while` loops that were left by `break`, `return` or an exception, which are not observed."""
         while stack and stack[-1].code is not None:
             running = stack[-1]
             owner: FrameType | None = frame

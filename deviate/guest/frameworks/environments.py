@@ -1,4 +1,4 @@
-"""Environments of reinforcement learning, of Gymnasium and of Gym: seeds are recorded, and no variant replaces them."""
+"""Reinforcement-learning environments of Gymnasium and Gym: seeds are recorded, and no variant replaces them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ASKING = {"reset": "reset", "seed": "Space.seed"}
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Every environment and every space has its generator from one function."""
+    """Patch the function that creates the generators of all environments and spaces."""
     library, original = module.__name__.partition(".")[0], module.np_random
 
     def np_random(seed: Any = None) -> Any:
@@ -26,7 +26,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _asking(library: str, frame: FrameType | None) -> str:
-    """The public method by which the project asked."""
+    """The public method that the project called."""
     function = "np_random"
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(library):
         function = ASKING.get(frame.f_code.co_name, function)

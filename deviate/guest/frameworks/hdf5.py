@@ -1,4 +1,4 @@
-"""HDF5: h5py opens its files in C, unseen by audit hooks; so does Keras, which saves weights with it."""
+"""HDF5: h5py, and Keras through it, opens files in C, which audit hooks do not see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EMPTYING = ("w", "w-", "x")
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    """Tell the guard of each file before it is opened.
+    """Inform the write guard of each file before it is opened.
 
     Source: h5py, File Objects, Opening & creating files; without a mode, h5py 2 opens for appending.
     """

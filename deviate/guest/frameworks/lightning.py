@@ -1,4 +1,4 @@
-"""Lightning: what modules log, epoch by epoch, and the results of `validate` and `test`."""
+"""Lightning: records values that modules log, per epoch, and results of `validate` and `test`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _class(module: Any, name: str) -> Any:
-    """A class that became private in Lightning 2."""
+    """A class, by its current name, or by its former public name before Lightning 2."""
     return getattr(module, "_" + name, None) or getattr(module, name)
 
 
@@ -34,7 +34,7 @@ def _follow(loop: Any, managed: Managed) -> None:
 
 
 def _record(connector: Any, managed: Managed) -> None:
-    """What was logged is taken when Lightning itself has reduced it, so nothing is computed or gathered anew."""
+    """Record logged values after Lightning has reduced them, so that nothing is computed or gathered again."""
 
     def train_epoch(self: Any) -> None:
         if self.trainer.is_global_zero:
@@ -50,9 +50,10 @@ def _record(connector: Any, managed: Managed) -> None:
 
 
 def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Values by the names that the module logged them under: the mean of an epoch, else the value of its last step.
+    """Values by the names under which the module logged them: the mean of an epoch, else the value of its last step.
 
-    A value that is logged by step and by epoch comes again, the very same object, as `name_step` or `name_epoch`.
+    A value that is logged by step and by epoch occurs a second time, as the same object, under `name_step` or
+    `name_epoch`.
     """
     reported: dict[str, Any] = {}
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""Loops in which the script calls a trained model itself: their outputs, batch by batch, for several adapters."""
+"""Loops in which the script calls a trained model itself: collects outputs batch by batch, for several adapters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .rows import Batches, numbers
 
 
 class Loop:
-    """One way through a data set, or what is called in a row without one.
+    """One iteration over a dataset, or consecutive calls without one.
 
     Attributes:
         name: of the data set.
@@ -31,7 +31,7 @@ class Loop:
 
 
 class Loops:
-    """The loops of the evaluation that goes on."""
+    """The loops of the current evaluation."""
 
     def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
@@ -40,7 +40,7 @@ class Loops:
         self.loops: list[Loop] = []
 
     def find_loop(self, root: Any, step: int, name: str | None = None) -> Loop | None:
-        """The loop of a step that is known by something; of any name where none is given."""
+        """The loop of a step with this root, with any name unless one is passed."""
         matches = (loop for loop in self.loops if loop.root is root and loop.step == step and name in (None, loop.name))
         return next(matches, None)
 
@@ -49,12 +49,12 @@ class Loops:
         return self.loops[-1]
 
     def scores(self, truth: Any, outputs: Any) -> None:
-        """A metric is told of true labels and outputs, which may be those of the latest call."""
+        """A metric is called with labels and outputs, which may belong to the latest call."""
         if self.loops:
             self.loops[-1].batches.label(outputs, lambda: _snapshot(numbers(truth)))
 
     def hand_over(self) -> None:
-        """The evaluation is over."""
+        """The evaluation has ended."""
         loops, self.loops = self.loops, []
         for loop in loops:
             with self.recorder.guarded("outputs of %s" % loop.name):
@@ -62,5 +62,5 @@ class Loops:
 
 
 def _snapshot(value: Any) -> Any:
-    """What the script may write to before the evaluation is over, as it is now."""
+    """A copy of values that the script may overwrite before the evaluation ends."""
     return value.copy() if type(value).__module__ == "numpy" and hasattr(value, "copy") else value

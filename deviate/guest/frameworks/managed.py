@@ -1,6 +1,6 @@
-"""Managed loops: training that a framework drives, seen at the methods that it calls on objects of its own.
+"""Managed loops: training loops inside a framework, observed through methods that it calls on its own objects.
 
-Nothing is added to what the user hands to a framework: it looks at callbacks to choose how it runs, and shows them.
+Nothing is added to what the user passes to a framework, which examines and displays its callbacks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..recorder import Running
 
 
 class Managed:
-    """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
+    """Loops inside a framework, by the object that runs each; a main step is an epoch."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -22,21 +22,21 @@ class Managed:
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
-        """Training begins, outside of any step yet."""
-        self.end(driver)  # an earlier training that ended in an exception
+        """Training begins, outside of any step."""
+        self.end(driver)  # an earlier training that raised an exception
         number, frame = self.context.project.managed_loop(_getframe(1))
-        # With its frame the loop is taken off the running ones when the call ends in an exception.
+        # The loop belongs to the frame, so it is removed when the call raises an exception.
         loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
         self.running[id(driver)] = weakref.ref(driver), loop
         return loop
 
     def _running(self, driver: object) -> Running | None:
-        """Its loop; that of a driver which is gone, at the same address, is none."""
+        """The loop of a driver; a deleted driver at the same address does not count."""
         entry = self.running.get(id(driver))
         return entry[1] if entry is not None and entry[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
-        """The step with this number begins, or the next one."""
+        """The step with this number begins, or the next step."""
         loop = self._running(driver) or self.begin(driver)
         if loop.step < 0:
             self.recorder.begin(loop)
@@ -53,7 +53,7 @@ class Managed:
         return self._running(driver) is not None
 
     def report(self, values: Mapping[str, object]) -> None:
-        """Values that the framework reports, each under its own name."""
+        """Record values that the framework reports, under their names."""
         for name, value in values.items():
             self.recorder.named_value(str(name), value, _getframe())
 
@@ -64,6 +64,8 @@ class Managed:
         before: Callable[..., object] | None = None,
         after: Callable[..., object] | None = None,
     ) -> None:
-        """Act before or after each call of the method `owner.name`, which may have several homes."""
+        """Call functions before or after each call of the method `owner.name`; the owner may be in one of several
+        modules.
+        """
         if not hasattr(getattr(owner, name, None), "__deviate__"):
             self.context.observe(owner, name, before=before, after=after)

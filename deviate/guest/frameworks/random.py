@@ -1,4 +1,4 @@
-"""Python's own generator, and those that scripts make with `random.Random`. Keras draws seeds of layers from it."""
+"""Python's global generator, and those that scripts create with `random.Random`. Keras draws layer seeds from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 class Generators(Bank):
-    """One generator per stream. Their states are too large to be swapped, so the functions ask which one it is."""
+    """One generator per stream. States are too large to be swapped, so each function selects the generator."""
 
     def __init__(self, streams: Streams, module: Any) -> None:
         self.module = module
@@ -54,14 +54,14 @@ class Generators(Bank):
     def _state(self, stream: str) -> Any:
         if stream != OTHER:
             return super()._state(stream)
-        # What draws from the module's own generator behind its functions belongs to no stream.
+        # Code that uses the module's hidden generator object directly is not routed.
         module_generator = self.states[OTHER] = self.module._inst
         module_generator.seed(self.streams.seed(LIBRARY, self.script_seeds.get(OTHER), OTHER))
         self.marks[OTHER] = self.fingerprint(module_generator)
         return module_generator
 
     def route(self, name: str) -> Any:
-        """The function of the module, drawing from the generator of the stream that draws now."""
+        """The module function, drawing from the generator of the current stream."""
 
         def function(*args: Any, **kwargs: Any) -> Any:
             return getattr(self.now, name)(*args, **kwargs)
@@ -70,7 +70,7 @@ class Generators(Bank):
 
 
 def _follow_forks(streams: Streams, generators: Generators) -> None:
-    """Python seeds its generator from the system in each forked process; here it is keyed by the number of the fork."""
+    """Forked processes: Python reseeds them from the system; here they are keyed by the number of the fork."""
     forks = 0
 
     def count() -> None:
@@ -86,7 +86,7 @@ def _follow_forks(streams: Streams, generators: Generators) -> None:
 
 
 def _route_own(module: Any, context: AdapterContext) -> None:
-    """Generators that the project makes are routed too, and those that no seed reaches are told."""
+    """Route generators that the project creates, and record those that cannot be seeded."""
     streams, seeding, project = context.streams, context.seeding, context.project
     original, routed, begin_anew = module.Random.__init__, _routed_class(module, context), module.Random.seed
 
@@ -104,7 +104,7 @@ def _route_own(module: Any, context: AdapterContext) -> None:
             seeding.record(OWN, x)
             self._twins = StreamGenerators(streams, OWN, seeding.key(x), module.Random)
             self.__class__ = routed
-        else:  # a class of the project's, which may draw in ways of its own, has one state
+        else:  # a subclass of the project, which may override draws, has a single state
             seeding.record(OWN, x)
             streams.tell_drawn(OWN, streams.now)
             begin_anew(self, streams.seed(OWN, seeding.key(x)))
@@ -113,11 +113,11 @@ def _route_own(module: Any, context: AdapterContext) -> None:
 
 
 def _routed_class(module: Any, context: AdapterContext) -> Any:
-    """The class of generators that the project makes: one for each stream, all keyed by the seed that it gave."""
+    """A subclass of `Random` for the project's generators: one per stream, keyed by the script's seed."""
     streams, seeding = context.streams, context.seeding
 
     class Routed(module.Random):  # type: ignore[misc]
-        """Draws from the generator of the stream that draws now. All methods of the class go through these two."""
+        """Draws from the generator of the current stream. All methods of the class use these two."""
 
         _twins: StreamGenerators
 
@@ -130,7 +130,7 @@ def _routed_class(module: Any, context: AdapterContext) -> Any:
             return bits
 
         def seed(self, a: Any = None, version: int = 2) -> None:
-            """Begin anew, keyed by another seed."""
+            """Reset the generator, keyed by another seed."""
             seeding.record("random.Random.seed", a)
             self._twins.begin(seeding.key(a))
 

@@ -1,4 +1,4 @@
-"""What a script logs by `deviate.log_predictions` and its like; where deviate is not installed, the module for it."""
+"""`deviate.log_predictions` and similar functions; provides the module where deviate is not installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 class Logs:
-    """Hands on to the capture what the script logs."""
+    """Passes logged data to the capture."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.capture = context.capture

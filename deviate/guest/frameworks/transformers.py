@@ -1,4 +1,4 @@
-"""Hugging Face Transformers: what a `Trainer` logs, taken from where it hands it to its callbacks."""
+"""Hugging Face Transformers: records values that a `Trainer` logs, when it passes them to its callbacks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _record(handler: Any, context: AdapterContext) -> None:
-    """An epoch is a step, up to the begin of the next one: evaluation and the final figures follow its end."""
+    """An epoch is a step, which ends when the next one begins: evaluation and final values follow its end."""
     managed = Managed(context)
 
     def log(self: Any, args: Any, state: Any, control: Any, logs: Any, **kwargs: Any) -> None:
-        if state.is_world_process_zero:  # the others compute the same and show nothing
+        if state.is_world_process_zero:  # other processes compute the same values and do not show them
             managed.report(logs)
 
     managed.patch(handler, "on_train_begin", before=lambda self, *args, **kwargs: managed.begin(self))

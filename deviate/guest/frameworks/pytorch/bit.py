@@ -15,7 +15,7 @@ WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
 
 
 class OneBit:
-    """The flip that is to be made, once."""
+    """The flip to be made, once."""
 
     def __init__(self, torch: Any, seed: str, trained: Trained, moment: Moment, recorder: Recorder) -> None:
         self.torch = torch
@@ -25,7 +25,7 @@ class OneBit:
         self.recorder = recorder
 
     def is_done_before(self, module: Any) -> bool:
-        """Flip the bit before a training forward pass, as soon as there are weights; gives whether it was done."""
+        """Flip the bit before a training forward pass, as soon as there are weights; returns whether it was flipped."""
         with self.recorder.guarded("one-bit"):
             return self.moment.is_due and self._flip(module)
         return False
@@ -39,10 +39,10 @@ class OneBit:
         optimized = [weight for _, weight in self.trained.optimized_weights()]
         candidates = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
         if any(hasattr(weight, "materialize") for weight in candidates.values()):
-            return False  # a lazy module does not know its shapes before its first pass
+            return False  # a lazy module has no shapes before its first pass
         weights = [weight for weight in candidates.values() if weight.is_floating_point()]
         for number, index in places(self.seed, [weight.shape for weight in weights]):
-            # Through `data` the graph of gradients learns nothing of it, and the pass has not begun.
+            # Through `data` the autograd graph is not affected, and the pass has not begun.
             element = weights[number].data[index]
             before = float(element.item())
             if math.isfinite(before):

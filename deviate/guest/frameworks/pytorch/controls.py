@@ -1,7 +1,7 @@
-"""Factors of PyTorch: kernels, the search for the fastest one, precision, threads, oneDNN; what is in force at the end.
+"""Controls of PyTorch: kernels, autotuning, precision, threads, oneDNN, and a report of the final settings.
 
-Settings are held at the functions of C that all ways to a setting lead to: what of the script's would undo one is
-recorded and left undone.
+Settings are enforced in the C functions that all interfaces call: calls by the script that would undo a setting are
+recorded and ignored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def hold_factors(torch: Any, context: AdapterContext) -> None:
 
 
 class Holding:
-    """Sets what the variant asks for, and keeps it."""
+    """Applies the settings of the variant, and keeps them."""
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
@@ -54,7 +54,7 @@ class Holding:
             options = {"warn_only": True} if is_warning else {}
             torch._C._set_deterministic_algorithms(is_deterministic, **options)
             self._tell(factor, call, "%s%s" % (is_deterministic, ", warn_only=True" * is_warning), "", 0, "set")
-            # The public function tells the compiler too, for which it loads it. That takes seconds.
+            # The public function also informs the compiler, which takes seconds to import.
             if INDUCTOR in sys.modules:
                 sys.modules[INDUCTOR].deterministic = is_deterministic  # type: ignore[attr-defined]
             elif is_deterministic:
@@ -111,7 +111,7 @@ class Holding:
 
         def setter(*args: Any, **kwargs: Any) -> Any:
             frame = _getframe(1)
-            # A loader worker takes one thread for itself, in a process of its own.
+            # A loader worker sets its own thread count to one, in its process.
             is_worker = frame.f_globals.get("__name__") == "torch.utils.data._utils.worker"
             if not is_worker and self._is_undone(undoes, args, kwargs):
                 with self.context.recorder.guarded(call):
@@ -122,7 +122,7 @@ class Holding:
 
         guarded_setter = wraps_like(setter, original)
         setattr(owner, name, guarded_setter)
-        for backend in ("cudnn", "mkldnn"):  # their settings are descriptors that know the original
+        for backend in ("cudnn", "mkldnn"):  # their settings are descriptors that hold the original
             for descriptor in vars(type(getattr(self.torch.backends, backend, None))).values():
                 if getattr(descriptor, "setter", None) is original:
                     descriptor.setter = guarded_setter
@@ -130,7 +130,7 @@ class Holding:
     def _is_undone(self, undoes: Callable[..., bool], args: Any, kwargs: Any) -> bool:
         try:
             return undoes(*args, **kwargs)
-        except TypeError:  # the original knows what is wrong with the arguments
+        except TypeError:  # the original raises the right error for invalid arguments
             return False
 
     def _tell(self, *change: object) -> None:
@@ -140,7 +140,7 @@ class Holding:
 
 
 def build_facts(torch: Any) -> dict[str, str]:
-    """How this PyTorch was built; known at once."""
+    """How PyTorch was built, available at once."""
     facts = {"torch": str(torch.__version__)}
     if torch.version.cuda:
         facts["CUDA of torch"] = torch.version.cuda
@@ -150,7 +150,7 @@ def build_facts(torch: Any) -> dict[str, str]:
 
 
 def effective(torch: Any) -> dict[str, str]:
-    """The settings in force; nothing is begun to be used for that."""
+    """The settings in force, read without initialising anything."""
     backends, cuda = torch.backends, torch.cuda
     readers: dict[str, Callable[[], object]] = {
         "torch threads": torch.get_num_threads,
@@ -170,7 +170,7 @@ def effective(torch: Any) -> dict[str, str]:
     for name, reader in readers.items():
         try:
             facts[name] = str(reader())
-        except (AttributeError, RuntimeError):  # not in this version, or set by an old and a new interface at once
+        except (AttributeError, RuntimeError):  # not in this version, or set through both the old and the new interface
             pass
     return facts
 

@@ -1,4 +1,4 @@
-"""Loading data in PyTorch: samplers are `shuffle`, fetching is `augment`, and so are the workers that fetch."""
+"""Data loading in PyTorch: samplers draw from `shuffle`; fetching, also in workers, draws from `augment`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def patch_loading(data: Any, context: AdapterContext, forwards: Forwards, proof:
 
 
 def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
-    """What modules do in here is done to the data, so it is neither training nor evaluation."""
+    """Patch fetchers; module calls within are data processing, not training or evaluation."""
 
     def patch(name: str) -> None:
         original = getattr(fetcher, name)
@@ -60,7 +60,7 @@ def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
 
 
 def _patch_sampler(sampler: Any, streams: Streams) -> None:
-    """These draw at the first index all that they draw from generators that others share."""
+    """Patch samplers that draw everything from shared generators at the first index."""
     original = sampler.__iter__
 
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
@@ -78,7 +78,7 @@ def _parts(indices: Iterator[Any], streams: Streams) -> Iterator[Any]:
 
 
 def _patch_distributed(sampler: Any, streams: Streams) -> None:
-    """It seeds a generator of its own with `seed + epoch`, the same in all processes."""
+    """Patch the distributed sampler, which seeds its own generator with `seed + epoch`, the same in all processes."""
     original = sampler.__iter__
 
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
@@ -96,7 +96,7 @@ def _patch_distributed(sampler: Any, streams: Streams) -> None:
 
 
 def _patch_loader(iterator: Any, streams: Streams) -> None:
-    """The seed of the workers is drawn for `augment`, and samplers of the script's own draw for `shuffle`."""
+    """Patch loaders: the seed of workers is drawn from `augment`, and custom samplers draw from `shuffle`."""
     begin, reset = iterator.__init__, iterator._reset
 
     def __init__(self: Any, loader: Any) -> None:  # noqa: N807
@@ -120,7 +120,7 @@ def _patch_loader(iterator: Any, streams: Streams) -> None:
 
 
 def _of_workers(loader: Any, streams: Streams) -> Any:
-    """A generator from which a loader is to draw the seed of its workers; without workers nothing comes of it."""
+    """The generator from which a loader draws the seed of its workers; it has no effect without workers."""
     torch = sys.modules["torch"]
     if loader.num_workers:
         with Region(streams, AUGMENT):
@@ -139,7 +139,7 @@ def _patch_order(iterator: Any, streams: Streams) -> None:
 
 
 class Order:
-    """The indices of a sampler that may draw at any of them."""
+    """The indices of a sampler that may draw at each of them."""
 
     def __init__(self, indices: Any, streams: Streams) -> None:
         self.next = region(streams, SHUFFLE, indices.__next__)
@@ -152,10 +152,10 @@ class Order:
 
 
 def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -> Any:
-    """A worker draws for `augment` all its life. It seeds itself first: that seed stands, for it comes from the stream.
+    """A worker, which draws from `augment`. Its own first seed is kept, as it comes from that stream.
 
-    Afterwards seeds are the script's again, as those of a `worker_init_fn` are. The worker's own are never told as
-    seeds that the script gives: where nothing is seeded they are others in each run, and follow the main process.
+    Later seeds are set by the script, as in a `worker_init_fn`. The worker's own seed is never recorded as a seed of
+    the script: if nothing is seeded, it differs in each run and depends on the main process.
     """
     streams, seeding, signature = context.streams, context.seeding, inspect.signature(original)
 
@@ -180,7 +180,7 @@ def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -
         seeding.is_silent = True
         if streams.is_active:
             streams.enter(AUGMENT)
-            streams.paused += 1  # the states are the worker's own affair
+            streams.paused += 1  # the states belong to the worker
         return original(**dict(arguments, init_fn=init_fn))
 
     return wraps_like(worker_loop, original)

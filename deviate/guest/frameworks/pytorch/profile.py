@@ -1,4 +1,4 @@
-"""PyTorch: what its profiler sees in a window of steps: kernels of an accelerator, or operators of the CPU."""
+"""PyTorch: profiles a window of steps: kernels of an accelerator, or operators on the CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MICROSECONDS = 1e6
 
 
 def install_profile(torch: Any, context: AdapterContext) -> None:
-    """Profile the window that the run asks for."""
+    """Profile the window that the run requests."""
     profiler = Profiler(torch)
     window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
     profiler.give_way(window, context)
@@ -29,7 +29,7 @@ def install_profile(torch: Any, context: AdapterContext) -> None:
 
 
 class Profiler:
-    """The profiler of PyTorch from the beginning to the end of a window."""
+    """The PyTorch profiler, from the start to the end of a window."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -37,7 +37,7 @@ class Profiler:
         self.has_device = False
 
     def begin(self) -> None:
-        """On the device as well where the script has used it by now: to ask further would be to begin using it."""
+        """Start profiling; the device is included if the script has used it, as asking for it would initialise it."""
         module, activity = self.torch.profiler, self.torch.profiler.ProfilerActivity
         self.has_device = bool(self.torch.cuda.is_initialized())
         activities = [activity.CPU, activity.CUDA] if self.has_device else [activity.CPU]
@@ -54,7 +54,7 @@ class Profiler:
         return {"device": "cpu", "measure": ON_CPU, "kernels": list(_operators(seen))}
 
     def give_way(self, window: Window, context: AdapterContext) -> None:
-        """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
+        """End profiling when the script starts a profiler itself."""
 
         def prepare(profile: Any, *args: Any, **kwargs: Any) -> None:
             if self.running is not None and profile is not getattr(self.running, "profiler", profile):
@@ -63,7 +63,7 @@ class Profiler:
         context.observe(self.torch.autograd.profiler.profile, "_prepare_trace", before=prepare)
 
     def _kernels(self, seen: Any) -> Iterator[tuple[str, int, float]]:
-        """What ran on the device: ranges that the program only named are on its time line too."""
+        """Kernels that ran on the device, without ranges that the program named, which are on the same time line."""
         on_cpu = {event.key for event in seen if _is_on_cpu(event)}
         for event in seen:
             if _is_on_cpu(event) or event.key in on_cpu or _is_named_range(event) or event.key.startswith(MEMORY):
@@ -83,5 +83,5 @@ def _is_on_cpu(event: Any) -> bool:
 
 
 def _is_named_range(event: Any) -> bool:
-    """Older versions do not say so; of the ranges that PyTorch itself names, the names do."""
+    """Whether an event is a named range, which older versions do not state; PyTorch's own ranges have known names."""
     return bool(getattr(event, "is_user_annotation", False)) or "#" in event.key

@@ -1,4 +1,4 @@
-"""Functions of PyTorch that others stand for, for a time."""
+"""Replaces functions of PyTorch temporarily."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IN_TORCH = ("binary_cross_entropy_with_logits", "poisson_nll_loss")
 
 
 class Replaced:
-    """Puts functions in the place of others, and takes them out; what somebody else has put there meanwhile stays.
+    """Replaces functions and restores them; functions that others have replaced meanwhile are left alone.
 
     Attributes:
         is_in_place: whether they are.
@@ -25,7 +25,7 @@ class Replaced:
         self.is_in_place = False
 
     def add(self, owner: Any, name: str, make: Callable[[Any], Any]) -> Any:
-        """Of a function, if there is such: `make` gives what is to stand for it. Returns that."""
+        """Add a function, if it exists; `make` returns its replacement. Returns the replacement."""
         original = getattr(owner, name, None)
         if original is None:
             return None
@@ -33,7 +33,7 @@ class Replaced:
         return self.entries[-1][-1]
 
     def add_losses(self, torch: Any, make: Callable[[Any], Any]) -> None:
-        """Of the losses that `torch.nn.functional` calls in C."""
+        """Add the loss functions that `torch.nn.functional` calls in C."""
         for owner, names in ((torch._C._nn, IN_C), (torch, IN_TORCH)):
             for name in names:
                 register_builtin(torch, self.add(owner, name, make), name)
@@ -53,7 +53,7 @@ class Replaced:
 
 
 def register_builtin(torch: Any, wrapper: Any, name: str) -> None:
-    """To the compiler of torch.jit, which learns the originals at its start, a wrapper is what it stands for."""
+    """Register a wrapper as equivalent to its original in torch.jit, which collects the originals at start-up."""
     register = getattr(getattr(torch.jit, "_builtins", None), "_register_builtin", None)
     if register is not None and wrapper is not None:
         register(wrapper, "aten::" + name)

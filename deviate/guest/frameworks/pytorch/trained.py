@@ -1,4 +1,4 @@
-"""The modules, optimizers and weights that a script of PyTorch trains. Nothing here keeps one of them alive."""
+"""The modules, optimizers and weights that a PyTorch script trains, referenced weakly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...annotations import Any, Iterator
 
 
 class Trained:
-    """What has been trained, as long as it is there."""
+    """Everything that was trained and still exists."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.capture = context.capture
@@ -22,14 +22,14 @@ class Trained:
         self.seen = 0
 
     def alive(self) -> Iterator[Any]:
-        """The modules that were trained, as long as they are there."""
+        """Trained modules that still exist."""
         for _, reference in self.modules.values():
             module = reference()
             if module is not None:
                 yield module
 
     def settle(self) -> None:
-        """Let go of models that nobody can reach: else what is told would depend on when the collector came by."""
+        """Collect unreachable models, as the result would otherwise depend on the garbage collector."""
         if self.seen > 1 or len(self.optimizers) > 1:
             gc.collect()
 
@@ -44,30 +44,30 @@ class Trained:
                 self.forms.add(form(module))
 
     def has(self, module: Any) -> bool:
-        """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
+        """Whether weights of the module were trained, as part of it or of a module around it."""
         entry = self.modules.get(id(module))
         is_itself = entry is not None and entry[1]() is module  # its weights may have been replaced since
         return is_itself or any(self.knows(weight) for weight in module.parameters())
 
     def knows(self, weight: Any) -> bool:
-        """Whether this is one of them; what is gone leaves its id to others."""
+        """Whether this is one of the recorded objects, not a new one with a reused id."""
         reference = self.weights.get(id(weight))
         return reference is not None and reference() is weight
 
     def is_like(self, module: Any) -> bool:
-        """Whether a module has the form of one that was trained, which may be gone: a copy, or a loaded one."""
+        """Whether a module has the same weight names and shapes as a trained one, which may no longer exist."""
         shapes = form(module)
         return shapes in self.forms or any(form(trained) == shapes for trained in self.alive())
 
     def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
-        """Parameters and buffers by name, each once; what optimizers alone know, by its place in them.
+        """Parameters and buffers by name, without duplicates; weights of optimizers alone are named by position.
 
         Args:
             is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
         """
         seen = set() if is_whole else self.capture.ids_above()
         for name, tensor in chain(self._in_modules(), self.optimized_weights()):
-            if id(tensor) not in seen and not hasattr(tensor, "materialize"):  # a lazy module that was never called
+            if id(tensor) not in seen and not hasattr(tensor, "materialize"):  # a lazy module that was not called yet
                 seen.add(id(tensor))
                 yield name, tensor
 
@@ -79,7 +79,7 @@ class Trained:
                     yield "%d.%s" % (number, name), tensor
 
     def optimized_weights(self) -> Iterator[tuple[str, Any]]:
-        """What optimizers change."""
+        """Weights that optimizers update."""
         for number, reference in enumerate(self.optimizers):
             optimizer = reference()
             if optimizer is not None:
@@ -89,7 +89,7 @@ class Trained:
 
 
 def form(module: Any) -> tuple[tuple[str, Any], ...]:
-    """Names and shapes of weights, without the wrappers that some put around."""
+    """Names and shapes of weights, without the prefixes of wrappers."""
     shapes = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
     while shapes and all(name.startswith(("module.", "_orig_mod.")) for name, _ in shapes):
         shapes = [(name.partition(".")[2], shape) for name, shape in shapes]

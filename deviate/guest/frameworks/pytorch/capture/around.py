@@ -1,6 +1,6 @@
-"""What a script of PyTorch has around the input of a model: what it calls it, and the labels that belong to its rows.
+"""Finds names and labels for the inputs of a model in the variables of a PyTorch script.
 
-Rows of larger arrays are found in them by the memory that they share, or by the tensor of indices that picks them.
+Rows of larger arrays are found by shared memory, or by the index tensor that selects them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_PICK_TRIES = 8
 
 
 class Surroundings:
-    """Looks at the frames of the script that lead to a call of a model."""
+    """Searches the frames of the script that lead to a call of a model."""
 
     def __init__(self, context: AdapterContext, kinds: Kinds) -> None:
         self.project = context.project
@@ -44,7 +44,7 @@ class Surroundings:
     # ------------------------------------------------------------ names
 
     def name(self, of_pass: Pass, inputs: list[Any]) -> str:
-        """What the script calls the data of a pass: by its loader or data set, else by the first input."""
+        """The name of the data of a pass: that of its loader or dataset, else that of the first input."""
         frame, loader, data = _getframe(1), of_pass.loader and of_pass.loader(), of_pass.data
         if of_pass.loader is None:
             tests = self._input_tests(inputs)
@@ -61,13 +61,13 @@ class Surroundings:
         return telling[0] if telling else names.PLAIN if any(data_names) else names.NOBODY
 
     def _picked_name(self, inputs: list[Any]) -> Iterator[str]:
-        """The name of the split that indices tell of, else that of the array that they pick from."""
+        """The name of the split from index variables, else that of the array that they select from."""
         for array, indices, *_ in self._picks(inputs):
             match = names.WORDS.search(indices)
             yield match.group(1) if match else names.set_name(array)
 
     def _input_tests(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
-        """By what the first input is known where the script holds it: its very numbers, else the memory they lie in."""
+        """Tests that identify the first input in the script: the tensor itself, else its memory."""
         tensor = self.kinds.tensor
         if not inputs:
             return []
@@ -83,7 +83,7 @@ class Surroundings:
     # ------------------------------------------------------------ labels
 
     def beside(self, inputs: list[Any]) -> Around:
-        """The name of the first input in the script, and what lies beside it."""
+        """The name of the first input in the script, and the values beside it."""
         for is_target in self._input_tests(inputs):
             around = list(names.beside(_getframe(1), self.project, is_target))
             if around:
@@ -91,7 +91,7 @@ class Surroundings:
         return []
 
     def truth(self, batch: Batch, arguments: dict[str, Any], output: Any, inputs: list[Any], around: Around) -> Any:
-        """The labels of a call: among its arguments, in the batch of the loader, else in the script."""
+        """The labels of a call: among its arguments, in the loader's batch, else in the script."""
         truth = self.kinds.labels(arguments, output, []) if arguments else None
         if truth is None and batch.value is not None:
             truth = self.kinds.labels(batch.value, output, inputs)
@@ -105,7 +105,9 @@ class Surroundings:
         return truth
 
     def _neighbour(self, around: Around, first_input: Any, output: Any) -> Any:
-        """The labels beside an input: `y_test` by `X_test`, `data.y` by `data.x`; of rows of the one, the same rows."""
+        """The labels beside an input: `y_test` beside `X_test`, `data.y` beside `data.x`; rows are selected like those
+        of the input.
+        """
         by_name = {key: value for key, value in around if isinstance(key, str)}
         holders = [around[0]]
         holders += [
@@ -120,7 +122,7 @@ class Surroundings:
         return None
 
     def _answer(self, name: str, beside: dict[str, Any], output: Any, rows: Any, size: int) -> Any:
-        """What the labels of an input of this name may be called: those, of as many as `size` the rows that it has."""
+        """Candidates for the labels of an input with this name, that have as many rows as it."""
         parts = name.split("_")
         for place, word in enumerate(parts):
             if word not in INPUTS:
@@ -159,7 +161,7 @@ class Surroundings:
 
 
 def _rows(part: Any, holder: Any) -> slice | None:
-    """Which rows of an array a part of its memory is; None where it is no rows."""
+    """Rows of an array that a part of its memory covers; None if it is not whole rows."""
     try:
         row, size = holder.stride(0), holder.element_size()
         is_alike = part.dtype == holder.dtype and (
@@ -174,7 +176,7 @@ def _rows(part: Any, holder: Any) -> slice | None:
             return None
         first, rest = divmod(part.data_ptr() - holder.data_ptr(), row * size)
         step, odd = divmod(part.stride(0), row) if part.shape[0] > 1 else (1, 0)
-    except (NotImplementedError, RuntimeError):  # of a sparse one there is no telling
+    except (NotImplementedError, RuntimeError):  # unknown for sparse tensors
         return None
     last = first + (part.shape[0] - 1) * step
     if rest or odd or step < 1 or first < 0 or last >= holder.shape[0]:
@@ -183,7 +185,7 @@ def _rows(part: Any, holder: Any) -> slice | None:
 
 
 def _may_pick(picks: Any, array: Any, picked: Any) -> bool:
-    """Whether a tensor may be what picks an input from an array: a number for each row, or a mask of all."""
+    """Whether a tensor may select the input from an array: an index for each row, or a mask over all rows."""
     kind, rows = str(picks.dtype), picked.shape[0]
     if len(picks.shape) != 1 or kind not in ("torch.int64", "torch.bool") or not rows:
         return False
@@ -198,7 +200,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def choices(around: Around, rows: int, kinds: Kinds) -> dict[str, Any]:
-    """Which examples are in which split, as `test_mask` or `idx_test` beside the input tell: a tensor of bool each."""
+    """Masks of the examples in each split, from variables such as `test_mask` or `idx_test` beside the input."""
     masks = {}
     for name, value in around:
         if not (isinstance(name, str) and SPLIT.search(name) and CHOICE.search(name) and kinds.has_rows(value)):

@@ -1,4 +1,4 @@
-"""What batches, inputs and outputs of PyTorch hold: the tensor with a row per example, the labels, the input."""
+"""Finds the tensor with a row per example, the labels and the inputs in batches, arguments and outputs of PyTorch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ places: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()
 
 
 class Kinds:
-    """Tells tensors from all else."""
+    """Distinguishes tensors from other objects."""
 
     def __init__(self, torch: Any) -> None:
         self.tensor = torch.Tensor
@@ -23,13 +23,13 @@ class Kinds:
         self.plain = (torch.Tensor, torch.nn.Parameter)
 
     def tensors(self, value: Any) -> Iterator[Any]:
-        """Tensors with rows, in the order in which a value holds them."""
+        """Tensors with rows in a value, in order."""
         return filter(self.has_rows, parts_of(value, lambda part: isinstance(part, self.tensor)))
 
     def output(self, value: Any, rows: Any, module: Any = None) -> Any:
-        """The tensor that a model put out with a row for each example; None where there is none.
+        """The output tensor of a model with a row per example; None if there is none.
 
-        It is the first one, unless another was chosen for the module.
+        It is the first one, unless another was selected for the module.
         """
         place = places.get(module) if module is not None else None
         if place is not None:
@@ -41,10 +41,10 @@ class Kinds:
         return next(iter(fit or parts), None)
 
     def choose(self, module: Any, value: Any, first: Any, truth: Any) -> Any:
-        """Of several tensors without names, the one with the scores of classes: chosen once for each module.
+        """Select the class scores from several unnamed tensors, once for each module.
 
-        A model may put out features and scores. Scores have a column for each label that there is, and of the tensors
-        that do, features have more columns than that. Of two alike the first counts.
+        A model may return features and scores. Scores have a column for each class in the labels, and features have
+        more columns than that. Of equal candidates, the first is selected.
         """
         if module in places or not isinstance(value, (tuple, list)) or truth is None or truth.dtype.is_floating_point:
             return first
@@ -61,7 +61,7 @@ class Kinds:
         return first if place is None else parts[place]
 
     def labels(self, value: Any, output: Any, inputs: list[Any]) -> Any:
-        """The labels in a batch, or in the arguments of a call: a tensor with a row for each one of the output.
+        """The labels in a batch, or in the arguments of a call: a tensor with a row for each row of the output.
 
         Args:
             inputs: what the model was given.
@@ -86,7 +86,7 @@ class Kinds:
     def _part(self, value: Any, name: str) -> Any:
         try:
             part = value[name] if hasattr(value, "keys") else getattr(value, name, None)
-        except Exception:  # a mapping without it, or an object that computes
+        except Exception:  # a mapping without this key, or an object whose items are computed
             return None
         return part if self.has_rows(part) else None
 
@@ -95,7 +95,7 @@ class Kinds:
 
 
 def fits(labels: Any, output: Any) -> bool:
-    """Whether these may be the labels of an output, by their shapes: classes, one for each place, or numbers."""
+    """Whether tensors may be the labels of an output, judged by shape: classes, one per position, or numbers."""
     if labels.shape[0] != output.shape[0]:
         return False
     label_shape, other = tuple(labels.shape[1:]), tuple(output.shape[1:])
@@ -106,12 +106,12 @@ def fits(labels: Any, output: Any) -> bool:
 
 
 def shares(one: Any, other: Any) -> bool:
-    """Whether two tensors are parts of the same memory."""
+    """Whether two tensors share memory."""
     return one is other or (one.device == other.device and memory(one) == memory(other))
 
 
 def memory(tensor: Any) -> int:
-    """What tells the memory of a tensor from that of others; of one without, as a sparse one, the tensor itself."""
+    """A key for the memory of a tensor; for a sparse tensor, the tensor itself."""
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
         return storage.data_ptr() or id(tensor)
@@ -120,9 +120,9 @@ def memory(tensor: Any) -> int:
 
 
 class Memory:
-    """Where a tensor lies. Once nothing holds that memory it is given out again, and its address says nothing more.
+    """The location of a tensor. When the memory is freed it may be reused, and the address is no longer meaningful.
 
-    What holds it need not be the tensor: a view of it does as well, so it is the storage that is watched.
+    The memory may outlive the tensor through a view, so the storage is watched.
     """
 
     __slots__ = ("address", "is_held", "shape")
@@ -134,7 +134,9 @@ class Memory:
 
 
 def _storage_check(tensor: Any) -> Callable[[], bool]:
-    """Tells whether the memory of a tensor is still held; of one without memory of its own, whether it is there."""
+    """A function that returns whether the memory of a tensor is still allocated, or whether a sparse tensor still
+    exists.
+    """
     weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

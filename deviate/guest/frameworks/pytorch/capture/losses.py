@@ -1,8 +1,8 @@
-"""Losses that a script of PyTorch computes of captured outputs: what they are given beside an output are its labels.
+"""Losses that a PyTorch script computes from captured outputs: their other argument is used as labels.
 
-What `torch.nn.functional` calls in C is replaced when an output without labels was kept and put back when the
-evaluation ends: training steps, compilers and scripts whose labels are known from elsewhere meet PyTorch's own. The
-functions themselves would not do: `F.mse_loss(model(x), y)` takes the function before it calls the model.
+The C functions that `torch.nn.functional` calls are replaced when an output without labels was captured, and restored
+when the evaluation ends, so that training steps, compilers and scripts with known labels are not affected. Replacing
+the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .passes import Call
 
 
 class Losses:
-    """Finds the labels of the last output in the losses that are computed of it.
+    """Finds the labels of the last output in losses that are computed from it.
 
     Args:
         at_labels: told an output's call and its labels.
@@ -34,7 +34,7 @@ class Losses:
         self.call: Call | None = None
 
     def await_labels(self, call: Call, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
-        """Labels of this output may come."""
+        """Start waiting for the labels of an output."""
         self.call = call
         if not self.replaced.entries:
 
@@ -50,7 +50,7 @@ class Losses:
         self.replaced.put_in()
 
     def take_back(self) -> None:
-        """The evaluation is over."""
+        """The evaluation has ended."""
         self.call = None
         self.replaced.take_out()
 
@@ -63,8 +63,8 @@ class Losses:
         if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
             return
         if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
-            return  # what is put together again is no label of itself
-        if output.shape[0] != call.shape[0]:  # one row for each place, as of sequences
+            return  # joined outputs have no labels of their own
+        if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
             if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
                 return
             target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)

@@ -1,6 +1,6 @@
-"""Where inputs of models in PyTorch come from: the pass of the loader that yielded them, else a place in the script.
+"""Finds the origin of model inputs in PyTorch: the pass of the loader that yielded them, else a place in the script.
 
-Loaders may be one batch ahead of the model, or yield to several models; their batches may have been moved to a device.
+Loaders may be one batch ahead of the model, or serve several models; their batches may have been moved to a device.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TRACING = ("torch.jit", "torch.onnx", "torch.export", "torch._dynamo", "torch.fx
 
 
 class Origins:
-    """Tells the batch that the inputs of a model are, or come from.
+    """Finds the batch that inputs of a model are, or were made from.
 
     Attributes:
         batches: the latest ones of loaders.
@@ -39,7 +39,7 @@ class Origins:
     # ------------------------------------------------------------ loaders
 
     def follow(self, dataloader: Any, guarded: Callable[..., None]) -> None:
-        """See what loaders yield."""
+        """Observe batches of loaders."""
         iterator = dataloader._BaseDataLoaderIter
         following = iterator.__next__
 
@@ -67,7 +67,7 @@ class Origins:
             loader = getattr(iterator, "_deviate_loader", None)
             of_pass = iterator._deviate_capture = Pass(iterator._dataset, loader)
         of_pass.moves += 1
-        if of_pass.is_training:  # nearly all batches: they are looked at only where something is evaluated beside them
+        if of_pass.is_training:  # almost all batches: they are only examined if something is evaluated meanwhile
             self.batches.clear()
             self.batches.append(Batch(of_pass, batch, []))
             return
@@ -77,17 +77,17 @@ class Origins:
         self.batches.append(next_batch)
 
     def is_training(self) -> bool:
-        """Whether the latest batch of a loader is one that trains."""
+        """Whether the latest batch of a loader is used for training."""
         return bool(self.batches) and self.batches[-1].of_pass.is_training
 
     def forget_training(self) -> None:
-        """What was looked at of batches that train need not be kept."""
+        """Discard data of training batches."""
         for batch in self.batches:
             if batch.of_pass.is_training and batch.memories:
                 batch.forget()
 
     def batch(self, inputs: list[Any]) -> Batch | None:
-        """The batch of a loader that the inputs come from; None where they come from elsewhere."""
+        """The batch of a loader that contains the inputs; None if there is none."""
         for batch in self.batches:
             if batch.of_pass.is_training and not batch.memories:
                 batch.trace(list(self.kinds.tensors(batch.value)))
@@ -119,7 +119,7 @@ class Origins:
     # ------------------------------------------------------------ arrays
 
     def array(self, inputs: list[Any]) -> Batch | None:
-        """Inputs of the script's own: each call is a batch of its own, of the pass of the place that it comes from."""
+        """Inputs made by the script: each call is its own batch, in the pass of its place in the script."""
         place: list[Any] = [names.of_argument(_getframe(1), self.project)]
         for frame in outwards(_getframe(1)):
             if str(frame.f_globals.get("__name__")).startswith(TRACING):

@@ -1,4 +1,4 @@
-"""What evaluations in PyTorch consist of: passes through data, batches, calls, sets; and the trained weights."""
+"""Parts of evaluations in PyTorch: passes over data, batches, calls and sets; also the trained weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 
 
 class Pass:
-    """One time that a loader is gone through, or the calls on arrays from one place of the script.
+    """One iteration over a loader, or the calls on arrays from one place of the script.
 
     Attributes:
         data: what it goes through; passes of the same data and model in one evaluation replace each other.
@@ -38,13 +38,13 @@ class Pass:
         self.is_over = False
 
     def is_same(self, other: Pass) -> bool:
-        """Whether both go through the same data."""
+        """Whether both passes cover the same data."""
         first = None if self.first is None else self.first()
         return self.data is other.data or (first is not None and other.first is not None and first is other.first())
 
 
 class Batch:
-    """What a loader yielded, or what a model was given; `calls` are the forward passes on it.
+    """A batch of a loader, or the inputs of a model; `calls` are the forward passes on it.
 
     Attributes:
         is_tried: whether an optimizer may still move for it, for gradients were on.
@@ -62,20 +62,20 @@ class Batch:
         self.calls: list[Call] = []
 
     def trace(self, tensors: list[Any]) -> None:
-        """By these it is known again."""
+        """What identifies the batch later."""
         self.memories = [Memory(tensor) for tensor in tensors]
 
     def lies_at(self, addresses: set[int]) -> bool:
-        """Whether one of its tensors lies there still."""
+        """Whether one of its tensors is still at this memory address."""
         return any(memory.address in addresses and memory.is_held() for memory in self.memories)
 
     def forget(self) -> None:
-        """Of a batch that trains it is enough to know it again."""
+        """Discard the data of a training batch, keeping only what identifies it."""
         self.tensors, self.value = [], None
 
 
 class Call:
-    """An outermost forward pass and what it put out, which is known by where it lies.
+    """An outermost forward pass with its outputs, which are identified by their memory.
 
     Attributes:
         arrays: the numbers of outputs, true labels and columns; the inputs, and their keys once it is settled.
@@ -96,11 +96,11 @@ class Call:
         self.is_keyed = False
 
     def size(self) -> int:
-        """Bytes of its numbers."""
+        """Size in bytes."""
         return sum(size_of(value) for value in (*self.arrays.values(), *self.more.values()))
 
     def settle(self) -> None:
-        """Bring what waits to the host, and keep the keys in the place of the inputs."""
+        """Copy pending tensors to the host, and replace the inputs by their keys."""
         for arrays in (self.arrays, self.more):
             arrays.update({name: to_host(value) for name, value in arrays.items()})
         if KEYS in self.arrays and not self.is_keyed:
@@ -109,12 +109,12 @@ class Call:
 
 
 def to_host(value: Any) -> Any:
-    """Numbers of a tensor, which may have waited on a device, on the host."""
+    """The numbers of a tensor on the host, copied from a device if necessary."""
     return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
 
 
 def size_of(value: Any) -> int:
-    """Bytes."""
+    """Size in bytes."""
     return len(value[2]) if type(value) is tuple else value.numel() * value.element_size()
 
 
@@ -124,7 +124,7 @@ _count = count()
 
 
 class Sets:
-    """Names of the sets of one evaluation; a later pass through the same data replaces the one before."""
+    """Names of the sets of one evaluation; a later pass over the same data replaces the earlier one."""
 
     def __init__(self, capture: Any) -> None:
         self.capture = capture
@@ -144,7 +144,7 @@ class Sets:
         return sets
 
     def _name(self, of_pass: Pass, module: int) -> str:
-        """The name of a set, with a number where another one of the evaluation has it: other data, or another model."""
+        """The name of a set, with a number if another set of the evaluation has the same name."""
         number, name, users = 1, of_pass.name, self.users
         while name in users and not (users[name][0].is_same(of_pass) and users[name][1] == module):
             number += 1
@@ -159,7 +159,7 @@ class Sets:
 
 
 def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by the names of the parameters: a model may be given the labels itself."""
+    """The arguments of a call by parameter name, as a model may receive the labels itself."""
     code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
     if code is None:
         return dict(kwargs)
@@ -167,7 +167,7 @@ def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 
 
 class Ranks:
-    """The place of this process among those that train together. They hold the same weights, and each its examples."""
+    """The rank of this process in distributed training, where weights are replicated and examples are not."""
 
     def __init__(self, torch: Any, capture: Any) -> None:
         self.distributed = getattr(torch, "distributed", None)
@@ -176,14 +176,16 @@ class Ranks:
         self.has_shared = False
 
     def place(self) -> tuple[int, int]:
-        """The rank, and how many there are: as the script's group says, also once it is no more; else the launcher."""
+        """The rank and the number of ranks, from the script's process group (also after its end), else from the
+        launcher.
+        """
         distributed = self.distributed
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             self.group_place = distributed.get_rank(), distributed.get_world_size()
         return self.group_place or _launcher_place()
 
     def is_keeping(self) -> bool:
-        """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
+        """Whether this process stores its examples: only if its events have a rank, by which files are joined."""
         rank, size = self.place()
         if size == 1:
             return True
@@ -194,12 +196,12 @@ class Ranks:
             return rank == 0
         if not self.has_shared:
             self.has_shared = True
-            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit is one for the run
+            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit applies to the run
         return True
 
 
 def _launcher_place() -> tuple[int, int]:
-    """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
+    """Rank and number of ranks from the launcher; its variables may also be set by other software."""
     rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     if rank.isdigit() and size.isdigit() and int(rank) < int(size):
         return int(rank), int(size)
@@ -207,7 +209,7 @@ def _launcher_place() -> tuple[int, int]:
 
 
 def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
-    """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
+    """The trained weights by name, as arrays that are read one at a time; only the first process stores them."""
     if ranks.place()[0] != 0:
         return []
     trained.settle()

@@ -72,9 +72,7 @@ class Augmented:
                 yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
 
     def _add_border(self, images: Any, border: int) -> Any:
-        """Add a border of the darkest value of each channel of each image, since the normalised value of black is
-        unknown.
-        """
+        """Add a border of the darkest value of each channel of each image, as the value of black is unknown."""
         if not border:
             return images
         rows, channels, height, width = images.shape
