@@ -178,9 +178,7 @@ class Recorder:
             pass
 
     def open(self) -> int:
-        """Create the event file, whose start event shows that the guest is active. A forked child waits for its first
-        event.
-        """
+        """Create the event file, whose start event shows that the guest is active; in a fork, at its first event."""
         self.path = os.path.join(self.folder, "events-%d-%x%s" % (self.pid, int(time() * 1e6), WHOLE))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         fd = os.open(self.path, flags, 0o644)
@@ -250,9 +248,7 @@ class Recorder:
             self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
 
     def line(self, head: str, number: float | DeferredScalar, frame: FrameType, tail: str) -> None:
-        """Record one value with its time, loops and the calls that lead to `frame`. The hot path, all in one
-        function.
-        """
+        """Record one value with its time, loops and the calls that lead to `frame`: the hot path, in one function."""
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
             self._stamp(now)
@@ -364,9 +360,7 @@ class Recorder:
         return running
 
     def leave_whiles(self, frame: FrameType) -> None:
-        """A `for` loop continues in this frame: `while` loops inside of it, or in functions that it called, have
-        ended.
-        """
+        """A `for` loop continues in this frame: `while` loops inside of it, or in functions it called, have ended."""
         stack = self.running.get(get_ident())
         if stack:
             self._prune(stack, frame)

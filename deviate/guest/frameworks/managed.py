@@ -64,8 +64,6 @@ class Managed:
         before: Callable[..., object] | None = None,
         after: Callable[..., object] | None = None,
     ) -> None:
-        """Call functions before or after each call of the method `owner.name`; the owner may be in one of several
-        modules.
-        """
+        """Call functions before or after each call of the method `owner.name`; the owner's module may vary."""
         if not hasattr(getattr(owner, name, None), "__deviate__"):
             self.context.observe(owner, name, before=before, after=after)

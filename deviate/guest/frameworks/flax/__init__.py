@@ -1,6 +1,6 @@
-"""Flax: the names under which models ask for keys, the regions in which they are made and called, their states.
+"""Flax: names under which models request keys, regions of model construction and calls, and train states.
 
-linen: `make_rng(name)`. `init` and `apply` are regions. nnx has a file of its own.
+linen: `make_rng(name)`; `init` and `apply` are regions. nnx has its own file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
-    """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
+    """Patch `flax.core.apply`, through which all linen models and functions on scopes run."""
     original, streams, evaluation = core.scope.apply, context.streams, jax_parts.weights.evaluation
     capture = jax_parts.weights.capture if context.capture.wants_predictions else None
 
@@ -65,7 +65,7 @@ def _patch_names(scope: Any, keys: Keys) -> None:
         return keys.mark_key(make_rng(self, name), name)
 
     def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Where the weight is there, it is initialised once more for its shape alone."""
+        """An existing weight is initialised again only to check its shape."""
         is_rehearsal = self.has_variable("params", name)
         keys.is_rehearsal += is_rehearsal
         try:
@@ -78,7 +78,7 @@ def _patch_names(scope: Any, keys: Keys) -> None:
 
 
 def _patch_states(train_state: Any, jax_parts: Parts) -> None:
-    """The weights come into a state once, before the first step."""
+    """Patch train states, which receive the weights once, before the first step."""
     original = train_state.__dict__["create"].__func__
 
     def create(cls: Any, **kwargs: Any) -> Any:

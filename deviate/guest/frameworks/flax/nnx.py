@@ -1,4 +1,4 @@
-"""Flax's nnx: streams of keys by name, constructors and calls of modules, models that an optimizer updates."""
+"""Flax nnx: named key streams, constructors and calls of modules, and models that an optimizer updates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
 
 
 def _patch_names(rnglib: Any, keys: Keys) -> None:
-    """`rngs.dropout()`: the name of the stream, or the one it was asked by where `default` stands in for it."""
+    """Patch `rngs.dropout()`: the name of the stream, or the requested one if `default` takes its place."""
     request: dict[str, Any] = {}
     stream, rngs = rnglib.RngStream, rnglib.Rngs
     call = stream.__call__
@@ -69,7 +69,7 @@ def _patch_names(rnglib: Any, keys: Keys) -> None:
 
 
 def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None) -> None:
-    """Constructors are `init`, calls `dropout`, as in all libraries."""
+    """Constructors draw from `init`, calls from `dropout`, as in all libraries."""
     streams, meta = context.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
     construct = getattr(meta, name)
@@ -111,7 +111,7 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
 
 
 def _patch_optimizers(nnx: Any, jax_parts: Parts, capture: NnxCapture | None) -> None:
-    """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
+    """A model that an optimizer is created for is trained in place, at least outside of compiled functions."""
     original, recorder = nnx.Optimizer.__init__, jax_parts.weights.recorder
 
     def __init__(self: Any, model: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
@@ -123,7 +123,7 @@ def _patch_optimizers(nnx: Any, jax_parts: Parts, capture: NnxCapture | None) ->
         def flip() -> None:
             nnx.update(model, jax_parts.one_bit.flip(weights_of(model)))
 
-        recorder.tell([flip] if jax_parts.one_bit.is_pending else [])  # before the optimizer has a look
+        recorder.tell([flip] if jax_parts.one_bit.is_pending else [])  # before the optimizer reads it
         original(self, model, *args, **kwargs)
         jax_parts.weights.model(model, weights_of)
         if capture is not None:

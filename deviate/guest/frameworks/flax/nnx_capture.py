@@ -1,7 +1,7 @@
-"""Flax's nnx: what models put out in evaluations, under `nnx.jit` too.
+"""Flax nnx: captures the outputs of models in evaluations, also under `nnx.jit`.
 
-`nnx.jit` compiles a function of the states of models, in which they are put together anew. So a model is known by its
-class and its weights: those that an optimizer was made for. Their outermost call counts.
+`nnx.jit` compiles a function of model states, in which models are rebuilt. A model is therefore identified by its class
+and its weights, which are those that an optimizer was created for. Outermost calls count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATIC = ("static_argnums", "static_argnames")
 
 
 class NnxCapture:
-    """What is kept of the models of nnx."""
+    """Captures nnx models."""
 
     def __init__(self, jax_capture: JaxCapture) -> None:
         self.jax_capture = jax_capture
@@ -56,7 +56,7 @@ class NnxCapture:
     # ------------------------------------------------------------ models
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
-        """An optimizer is made for a model."""
+        """An optimizer is created for a model."""
         with self.jax_capture.recorder.guarded("model of an optimizer"):
             entry = (type(model), weights_of, _layout(weights_of(model)))
             if all(entry[::2] != each[::2] for each in self.models):
@@ -94,7 +94,7 @@ class NnxCapture:
     # ------------------------------------------------------------ training
 
     def _patch_grads(self, function: Any) -> None:
-        """What is differentiated: it runs while its gradients are traced."""
+        """Patch the gradient functions; the differentiated function runs while its gradients are traced."""
         original, capture = function.__call__, self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -108,7 +108,7 @@ class NnxCapture:
         function.__call__ = wraps_like(__call__, original)
 
     def _note(self, *, is_update: bool) -> None:
-        """The functions that are traced now train; outside of them, a model is updated."""
+        """The functions being traced train; outside of them, a model is updated."""
         if not self._is_routed_thread():
             return
         with self.jax_capture.recorder.guarded("training of a model"):
@@ -134,7 +134,7 @@ class NnxCapture:
         compiled.__init__ = wraps_like(__init__, original)
 
     def call(self, ask: Any, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """Call a function of states, or let it be traced; only the outermost one is looked at."""
+        """Call a function of states, or trace it; only the outermost call is observed."""
         jax_capture = self.jax_capture
         if not self._is_routed_thread() or jax_capture.running or self.programs.running:
             return ask(*args, **kwargs)
@@ -149,14 +149,14 @@ class NnxCapture:
         return result
 
     def _inside(self, tree: Any) -> set[int]:
-        """Ids of the arrays that are parts of models, optimizers, metrics and streams of keys."""
+        """Ids of arrays that are parts of models, optimizers, metrics and key streams."""
         leaves: Any = sys.modules["jax"].tree_util.tree_leaves
         nodes = leaves(tree, is_leaf=lambda node: isinstance(node, self.states))
         return {id(leaf) for node in nodes if isinstance(node, self.states) for leaf in leaves(node)}
 
 
 class NnxFunction(Observed):
-    """The compiled function behind one of nnx, which nnx calls as ever."""
+    """The compiled function behind an nnx function; nnx calls it as usual."""
 
     def __init__(self, inner: Any, capture: NnxCapture) -> None:
         self._inner, self._capture, self._program = inner, capture, Program()
@@ -169,7 +169,7 @@ class NnxFunction(Observed):
 
 
 def _is_opaque(node: Any) -> bool:
-    """Whether a node is no plain container: models and streams of keys must stay the objects that they are."""
+    """Whether a node is not a plain container: models and key streams have to keep their identity."""
     return not isinstance(node, (dict, list, tuple, type(None)))
 
 

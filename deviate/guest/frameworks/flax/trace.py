@@ -1,4 +1,4 @@
-"""Traces of nnx of Flax: functions that it compiles, which change models in place, and updates outside of them."""
+"""Traces Flax nnx: compiled functions, which change models in place, and updates outside of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPILATION = "flax.nnx.transforms.compilation"
 
 
 class NnxTrace:
-    """What is traced of models that an optimizer of nnx was made for."""
+    """Traces models that an nnx optimizer was created for."""
 
     def __init__(self, jax_trace: JaxTrace, weights: Weights) -> None:
         self.jax_trace = jax_trace
@@ -91,6 +91,6 @@ class NnxTrace:
 
 
 def _is_graph(value: Any) -> bool:
-    """Whether it is a model, an optimizer or a metric of nnx: they are trees as well."""
+    """Whether an object is an nnx model, optimizer or metric, all of which are trees as well."""
     module = sys.modules["flax.nnx"]
     return isinstance(value, (module.Module, module.Optimizer, getattr(module, "Pytree", module.Module)))

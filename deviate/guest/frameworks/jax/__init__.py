@@ -1,4 +1,4 @@
-"""JAX: the root keys that a script makes, the streams that draws follow, precision, flags, and facts."""
+"""JAX: root keys of scripts, streams of draws, precision, flags, and facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWN_KEYS = ("flax.core.scope", "haiku._src")
 
 
 class Parts:
-    """What the adapters of libraries on top of JAX work with.
+    """Shared state for adapters of libraries based on JAX.
 
     Attributes:
         keys: None where the variant leaves seeds alone.
@@ -56,7 +56,7 @@ def install(module: Any, context: AdapterContext) -> None:
         for name in ("pure_callback_impl", "io_callback_impl"):
             lend_loops(module, name, context.recorder)
     elif module.__name__ == SOURCES:
-        module.register_exclusion(GUEST)  # programs tell which line of the user's each operation comes from
+        module.register_exclusion(GUEST)  # programs contain the source line of each operation
     else:
         _install(module, context)
 
@@ -78,11 +78,11 @@ def _install(jax: Any, context: AdapterContext) -> None:
             lambda: recorder.event("environment", facts(jax)),
         ])  # fmt: skip
 
-    atexit.register(close)  # before JAX's own, which ends its backends
+    atexit.register(close)  # before the exit handler of JAX, which shuts down its backends
 
 
 def _observe(random: Any, name: str, context: AdapterContext) -> None:
-    """Record root keys. They stay what the script asks for: what is drawn from them is keyed anew at each draw."""
+    """Record root keys. They are not changed: draws from them are keyed again individually."""
     original, seeding = getattr(random, name), context.seeding
 
     def key(*args: Any, **kwargs: Any) -> Any:

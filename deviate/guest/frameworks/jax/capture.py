@@ -1,8 +1,8 @@
-"""JAX: outputs of evaluations and weights, as the run asks for them.
+"""JAX: captures outputs of evaluations, and weights.
 
-What a compiled function computes on its way stays unseen. So while one is traced, what a model gives in it is given a
-name, which is no operation of the compiled program; and after a call that does not train, the part of the function that
-leads there is compiled on its own and called with the same arguments. The program's own functions stay what they are.
+Intermediate values of a compiled function are not visible. While it is traced, outputs of models are therefore given a
+name, which adds no operation to the compiled program. After a call that does not train, the part of the function that
+computes them is compiled separately and called with the same arguments. The functions of the program are not changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNSEEN = "its calls compute slopes, and were too many to wait for whether the we
 
 
 class JaxCapture(Loops):
-    """What is kept of functions and models of JAX. A loop is calls in a row, from one line of the script."""
+    """Captures functions and models of JAX. A loop consists of consecutive calls from one line of the script."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         super().__init__(context, FRAMEWORK)
@@ -59,7 +59,7 @@ class JaxCapture(Loops):
             self.recorder.at_close.append(self._close)
 
     def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
-        """A step of training is done, or gradients are computed, which may be for their values alone.
+        """A training step was done, or gradients were computed, possibly for their values only.
 
         Args:
             shapes: of the trees of weights in question.
@@ -81,11 +81,11 @@ class JaxCapture(Loops):
     # ------------------------------------------------------------ models
 
     def inputs(self, args: Any, is_leaf: Any = None) -> Any:
-        """What a model is called with, named where a function is traced."""
+        """A model is called; its inputs are named if a function is being traced."""
         return self._tag(args, INPUTS, is_leaf) if self._is_traced() else args
 
     def outputs(self, inputs: Any, result: Any, frame: FrameType, is_leaf: Any = None) -> Any:
-        """What a model has given, named where a function is traced; kept where it is there already.
+        """A model has returned; its outputs are named if a function is being traced, and stored if they have values.
 
         Args:
             is_leaf: parts that stay the objects that they are.
@@ -114,7 +114,7 @@ class JaxCapture(Loops):
     def see_call(
         self, inner: Any, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType, states: Any = ()
     ) -> None:
-        """A compiled function was called that does not train, as far as can be told from outside of nnx.
+        """A compiled function was called that does not seem to train.
 
         Args:
             states: ids of arguments that belong to models and the like.
@@ -152,7 +152,7 @@ class JaxCapture(Loops):
             self._plain([name for name, _ in leaves], flat, result, frame)
 
     def _await(self, call: Call) -> None:
-        """Unless the weights are updated by it, a call that computes gradients was an evaluation."""
+        """A call that computes gradients counts as an evaluation unless the weights are updated with them."""
         name = call.place[0]
         if name in self.lost:
             return
@@ -160,7 +160,7 @@ class JaxCapture(Loops):
         sizes = [each.size for each in self.pending if each.place[0] == name]
         if len(sizes) > MOST_PENDING or (len(sizes) > 1 and sum(sizes) > MOST_WAITING):
             self.pending = [each for each in self.pending if each.place[0] != name]
-            self.lost[name] = call  # a part of a set would pass for the whole
+            self.lost[name] = call  # an incomplete set would be mistaken for the whole
 
     def _run(self, call: Call) -> None:
         results = call.part.run_on(call.flat)
@@ -171,7 +171,7 @@ class JaxCapture(Loops):
         return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
     def _plain(self, names: Any, flat: Any, result: Any, frame: FrameType) -> None:
-        """A function of weights and data that calls no model of a library: what it gives is what there is."""
+        """Outputs of a function of weights and data that calls no library model."""
         outputs = first(result)
         if not getattr(outputs, "ndim", 0) or not is_concrete(outputs):
             name = self.sets.name(self, frame)[0]
@@ -198,14 +198,14 @@ class JaxCapture(Loops):
     # ------------------------------------------------------------ sets
 
     def place(self, data: Any, frame: FrameType) -> Place:
-        """Where a call stands."""
+        """The place of a call."""
         beside = None if data is None else self.sets.beside(data, frame)
         # A place without data has the name of the function that it is in.
         named_by = self if data is None else data
         return self.sets.name(named_by, frame)[0], self.sets.way(frame), self.capture.step(), beside
 
     def add(self, place: Place, outputs: Any, truth: Any, inputs: list[Any]) -> None:
-        """The outputs of a call."""
+        """Store the outputs of a call."""
         self.has_rows = True
         name, way, step, beside = place
         loop = self.find_loop(way, step, name) or self.begin(name, way, way, step)

@@ -1,4 +1,4 @@
-"""JAX: kernels and autotuning by flags of XLA, precision of matrix products by JAX's own setting; facts."""
+"""JAX: kernels and autotuning by XLA flags, precision of matrix products by a JAX setting; facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLATFORMS = ("cuda", "rocm")
 
 
 class Controls:
-    """Sets what the variant holds, once JAX is imported and before any of its backends is there."""
+    """Applies the settings of the variant when JAX is imported, before any of its backends is initialised."""
 
     def __init__(self, jax: Any, context: AdapterContext) -> None:
         self.jax = jax
@@ -54,7 +54,7 @@ class Controls:
     # ------------------------------------------------------------ flags
 
     def _append(self) -> None:
-        """The last of several settings of a flag counts."""
+        """Append flags to the variable; the last setting of a flag counts."""
         flags = os.environ.get(FLAGS, "").split()
         factors = {_name(flag): factor for factor, flag in self.appended.items()}
         for flag in flags:
@@ -64,7 +64,9 @@ class Controls:
         os.environ[FLAGS] = " ".join([*other_flags, *self.appended.values()])
 
     def _append_late(self) -> None:
-        """The script may set the variable after the import: XLA reads it when the first backend begins."""
+        """Append the flags again later, as the script may set the variable before XLA reads it for the first
+        backend.
+        """
         bridge = sys.modules.get("jax._src.xla_bridge")
         self.context.observe(bridge, "_init_backend", before=lambda *args, **kwargs: self._append())
 
@@ -109,7 +111,7 @@ def _name(flag: str) -> str:
 
 
 def has_gpu_plugin() -> bool:
-    """Whether JAX may find a GPU; nothing is imported, and no backend begins."""
+    """Whether JAX may find a GPU, without importing anything or initialising a backend."""
     from importlib.util import find_spec
     from pkgutil import iter_modules
 
@@ -123,20 +125,20 @@ def has_gpu_plugin() -> bool:
 
 
 def is_known(jax: Any, flag: str) -> bool:
-    """Whether this build of XLA has the flag: one that it does not know ends the process."""
+    """Whether this build of XLA supports the flag: an unknown flag aborts the process."""
     name = _name(flag).encode()
     folder = os.path.dirname(sys.modules["jaxlib"].__file__ or "")
     files = [os.path.join(folder, file) for file in os.listdir(folder) if file.endswith((".so", ".pyd", ".dylib"))]
     if not files:
         return False
-    # The flags are in the library that holds XLA; the others are thin.
+    # The flags are in the library that contains XLA; the others are small wrappers.
     with open(max(files, key=os.path.getsize), "rb") as library:
         text = mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ)
         return text.find(name + b"\0") >= 0
 
 
 def facts(jax: Any) -> dict[str, str]:
-    """What is known at the end. No backend is started for it."""
+    """Facts that are known at the end, without initialising a backend."""
     config = jax.config
     values = {
         "jaxlib": str(getattr(sys.modules.get("jaxlib"), "__version__", "")),

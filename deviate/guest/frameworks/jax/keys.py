@@ -64,7 +64,7 @@ def stream_of(name: object) -> str | None:
 
 
 class Keys:
-    """The samplers of `jax.random`, each draw keyed by its stream; keys that came under a name bear its mark."""
+    """Samplers of `jax.random`, keyed by stream for each draw; keys handed out under a name are marked with it."""
 
     def __init__(self, jax: Any, context: AdapterContext, programs: Programs) -> None:
         self.random = jax.random
@@ -72,7 +72,7 @@ class Keys:
         self.splitting = Splitting(context.streams, context.project)
         self.programs = programs
         self.jit = jax.jit
-        # Compiled, for operations on keys take five times as long as the draw itself where each is sent on its own.
+        # Compiled, as operations on keys would take five times as long as the draw if executed individually.
         self.fold = jax.jit(jax.random.fold_in, inline=True)
         self.core = _home(jax.random.normal).get("__name__")
         self.marks: dict[str, tuple[str, Any, Callable[[Any, Any], Any]]] = {}
@@ -85,7 +85,7 @@ class Keys:
     # ------------------------------------------------------------ draws
 
     def patch(self) -> None:
-        """Stand in for all samplers, also where libraries and samplers themselves call them."""
+        """Replace all samplers, including the names under which libraries and other samplers call them."""
         for name in dir(self.random):
             original = getattr(self.random, name)
             if not name.startswith("_") and name not in NO_SAMPLERS and _first_parameter(original) == "key":
@@ -105,7 +105,7 @@ class Keys:
             try:
                 key = derive_key(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
             except Exception as error:
-                draw = original(*args, **kwargs)  # raises, where it was the script's fault
+                draw = original(*args, **kwargs)  # raises if the script's arguments are invalid
                 fault("jax.random.%s" % name, error)
                 return draw
             return original(key, *args[1:], **kwargs) if args else original(**dict(kwargs, key=key))
@@ -113,7 +113,7 @@ class Keys:
         return wraps_like(sampler, original)
 
     def derive_key(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
-        """The key that is drawn from in place of `key`."""
+        """The key that is used for a draw from `key`."""
         mark = self.marks.get(_name_of_kind(key))
         stream = mark[0] if mark else self.stream(frame, is_permutation)
         if not self.is_rehearsal:
@@ -125,7 +125,7 @@ class Keys:
         return mark[2](key, seed) if mark else self.fold(key, seed)
 
     def stream(self, frame: FrameType, is_permutation: bool) -> str:
-        """Stream of a draw from a key without a mark."""
+        """Stream of a draw from an unmarked key."""
         caller: FrameType | None = frame
         module = frame.f_globals.get("__name__")
         while caller is not None and module == BETWEEN:
@@ -143,7 +143,7 @@ class Keys:
         return region
 
     def region(self) -> str:
-        """The stream of the region in which this thread is."""
+        """The stream of this thread's region."""
         return self.streams.now if self.streams.is_routed_thread() else OTHER
 
     # ------------------------------------------------------------ names
@@ -151,7 +151,8 @@ class Keys:
     def mark_key(self, key: Any, name: object) -> Any:
         """The key that a library hands out under a name, marked with the stream of that name.
 
-        Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
+        If the region has the same stream, the key is not changed: marking converts a raw key to a typed one, which is
+            visible.
         """
         with self.streams.recorder.guarded("key of %s" % name):
             stream = stream_of(name)
@@ -167,7 +168,7 @@ class Keys:
         return marker
 
     def _make_marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
-        """A mark is a kind of keys of its own, whose numbers are those of the kind it is made from."""
+        """Create the marker: a key implementation whose numbers are those of the original one."""
         random = self.random
         marked_as = self.marks.get(_name_of_kind(key))
         typed = key if _name_of_kind(key) else random.wrap_key_data(key)
@@ -186,7 +187,7 @@ class Keys:
 
 
 def _name_of_kind(key: Any) -> str:
-    """Of the generator behind a typed key; "" for a raw one."""
+    """Name of the generator behind a typed key; "" for a raw key."""
     kind = getattr(getattr(key, "dtype", None), "_impl", None)
     return "" if kind is None else str(kind.name)
 
@@ -198,12 +199,12 @@ def _is_permutation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _home(function: Any) -> dict[str, Any]:
-    """The names of the module in which a function was written."""
+    """Namespace of the module in which a function was defined."""
     return getattr(inspect.unwrap(function), "__globals__", {})
 
 
 def _modules(function: Any) -> list[Any]:
-    """The packages between `jax.random` and the module in which a sampler was written."""
+    """Packages from `jax.random` to the module in which a sampler was defined."""
     name = str(_home(function).get("__name__", ""))
     names = [name.rsplit(".", cut)[0] for cut in range(name.count(".")) if name.rsplit(".", cut)[0] != "jax._src"]
     return [sys.modules[name] for name in names if name in sys.modules]

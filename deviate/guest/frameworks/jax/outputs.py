@@ -1,6 +1,7 @@
-"""JAX: the part of a compiled function that leads to what a model puts out, and what of its arguments is what.
+"""JAX: extracts the part of a compiled function that computes the outputs of a model, and classifies arguments.
 
-While a function is traced, what a model is given and gives gets a name, which is no operation of the compiled program.
+While a function is traced, inputs and outputs of models are given names, which add no operation to the compiled
+program.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NAMING = "name"
 
 
 class Part:
-    """The part of a compiled function that leads to outputs."""
+    """The part of a compiled function that computes the outputs."""
 
     def __init__(self, run: Any, used: list[bool], n_inputs: int, input_places: list[int]) -> None:
         self.run = run
@@ -30,12 +31,12 @@ class Part:
         """Places of the inputs of the model among the arguments, where they are arguments."""
 
     def run_on(self, flat: list[Any]) -> Any:
-        """What it gives for the arguments of the function: the inputs of the model, and outputs last."""
+        """Results of the part for arguments of the function: inputs of the model, with its outputs last."""
         return self.run(*[leaf for leaf, is_used in zip(flat, self.used) if is_used])
 
 
 class Call:
-    """A call of a function of which a part leads to outputs."""
+    """A call of a function with such a part."""
 
     def __init__(self, part: Part, flat: list[Any], beside: list[tuple[str, Any]], sizes: set[tuple[int, ...]]) -> None:
         self.part = part
@@ -51,12 +52,12 @@ class Call:
         """Bytes of its inputs, about."""
 
     def _arrays(self) -> list[Any]:
-        """The inputs of the model, or what they may be made of."""
+        """The inputs of the model, or arrays that they may be made from."""
         return self.inputs or [leaf for leaf in data_of(self.beside, self.sizes, None) if leaf.ndim > 1]
 
     @property
     def data(self) -> Any:
-        """The first of these arrays; None where there is none."""
+        """The first of these arrays; None if there is none."""
         return next(iter(self._arrays()), None)
 
     def labels(self, outputs: Any) -> Any:
@@ -83,7 +84,7 @@ def tag_arrays(tree: Any, name: str, is_leaf: Any = None) -> Any:
 
 
 def leading(closed: Any, n_given: int) -> Part | str | None:
-    """The part of a traced function; it is traced already, so nothing of the script's runs once more.
+    """Extract the part from a traced function; no code of the script runs again.
 
     Returns:
         None where no model is called in it; why there is none where one is.
@@ -114,13 +115,13 @@ def leading(closed: Any, n_given: int) -> Part | str | None:
 
 
 def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[Any]:
-    """Arguments with rows, so many if given, that are not shaped like weights."""
+    """Arguments with rows (`n` rows if given) that do not have the shape of weights."""
     arrays = [leaf for leaf in flat if has_rows(leaf) and tuple(leaf.shape) not in sizes]
     return [leaf for leaf in arrays if rows is None or leaf.shape[0] == rows]
 
 
 def labels_of(names: Any, flat: Any, outputs: Any, input_ids: set[int]) -> Any:
-    """The true labels among the arguments: by their name, or as the one array of whole numbers that is no input."""
+    """The labels in the arguments: by name, or the only integer array that is not an input."""
     rows = outputs.shape[0] if outputs.ndim else -1
     is_label = [
         id(leaf) not in input_ids

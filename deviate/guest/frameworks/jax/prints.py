@@ -1,4 +1,4 @@
-"""JAX: what compiled functions print, or hand to Python, when they run."""
+"""JAX: values that compiled functions print, or pass to Python callbacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...seeds import wraps_like
 
 
 def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
-    """Callbacks run in threads of JAX's own, on behalf of the step in which the script is."""
+    """Give the threads in which JAX runs callbacks the loops and steps of the script."""
     original = getattr(owner, name, None)
     if original is None:
         return
@@ -38,14 +38,16 @@ def _copy(loop: Running) -> Running:
 
 
 def observe_prints(debugging: Any, context: AdapterContext) -> None:
-    """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
+    """`jax.debug.print` of traced values: the template is formatted when the program runs, which provides the
+    values.
+    """
     original = debugging.debug_print
 
     def observe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
         try:
             file = context.project.place(frame.f_code)
             leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
-            # Without tracers the values are there already, for the tap at the call.
+            # Without tracers the values are known at the call, where the tap reads them.
             is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
             if not is_traced or not args or type(args[0]) is not str or file is None:
                 return args
@@ -71,7 +73,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
 
 
 class Template(str):
-    """A template that tells what it is filled with, each value as `file:line:field`."""
+    """A template that records the values it is formatted with, each as `file:line:field`."""
 
     __slots__ = ("place", "recorder")
 
@@ -86,7 +88,7 @@ class Template(str):
 
 
 def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """The replacement fields and what they stand for; fields without a number are counted, as `str.format` does."""
+    """The replacement fields with their names; fields without a number are numbered as in `str.format`."""
     import string
 
     formatter = string.Formatter()

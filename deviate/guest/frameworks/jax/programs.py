@@ -1,7 +1,7 @@
-"""JAX: the compiled functions of the project, for compiled code runs unseen: what goes in and out is all there is.
+"""JAX: compiled functions of the project, of which only arguments and results are visible.
 
-While one is traced, its Python code runs, and with it the libraries that draw, differentiate and update. So the guest
-learns what a function does, and afterwards looks at its results or arguments.
+While a function is traced, its Python code runs, including the libraries that draw, differentiate and update. The guest
+thereby learns what the function does, and reads its results or arguments afterwards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REGION, TRAINING = 1, 2
 
 
 class Program:
-    """What is known of one function that the project compiles.
+    """What is known about a function that the project compiles.
 
     Attributes:
         updates: trees that an optimizer updates in it.
@@ -55,13 +55,15 @@ class Program:
         return bool(self.updates or self.grads)
 
     def weights_index_handed_on(self, args: Any, kwargs: Any) -> int | None:
-        """Which tree of what it gave last are weights: gradients have their shape, but only weights are handed on."""
+        """Index of the result that is passed to the next call, which identifies weights among trees shaped like
+        gradients.
+        """
         argument_ids = {id(first_leaf(tree)) for tree in subtrees_like((args, kwargs), self.grads[0])}
         trees = subtrees_like(self.latest, self.grads[0])
         return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in argument_ids), None)
 
     def learn(self) -> None:
-        """Keep what was seen while it was traced."""
+        """Store what was observed during tracing."""
         news, self.news = self.news, []
         self.updates = [shape for action, shape in news if action == "update"] or self.updates
         self.grads = [shape for action, shape in news if action == "slope"] or self.grads
@@ -70,7 +72,7 @@ class Program:
 
 
 class Programs:
-    """The functions that the project compiles, and which of them are being called.
+    """Compiled functions of the project, and the ones being called.
 
     Attributes:
         before: where arguments are to be changed, asked for other ones at each outermost call.
@@ -100,7 +102,7 @@ class Programs:
     # ------------------------------------------------------------ what is seen in a trace
 
     def see(self, action: str, tree: Any) -> None:
-        """Something is done to a tree in the functions that are traced now: "update", "slope" or "input"."""
+        """A tree is used in the functions being traced: "update", "slope" or "input"."""
         for program in self.traced_programs():
             try:
                 program.news.append((action, shape_of(tree)))
@@ -108,20 +110,20 @@ class Programs:
                 self.recorder.fault("jax: %s" % action, error)
 
     def depends_on(self, reason: int) -> None:
-        """A draw is made that would follow another stream elsewhere."""
+        """A draw depends on a value: in other places it would belong to another stream."""
         for program in self.traced_programs():
             program.depends_on |= reason
             if program.news[-1:] != [DRAW]:
                 program.news.append(DRAW)
 
     def traced_programs(self) -> list[Program]:
-        """The functions that this thread traces now."""
+        """The functions that this thread is tracing."""
         return self.running if get_ident() == self.streams.thread else []
 
     # ------------------------------------------------------------ functions
 
     def _compiling(self, original: Any) -> Any:
-        """`jax.jit`: functions of the project come back under observation, those of libraries as ever."""
+        """`jax.jit`: functions of the project are wrapped for observation, those of libraries are not."""
 
         def jit(*args: Any, **kwargs: Any) -> Any:
             compiled = original(*args, **kwargs)
@@ -136,11 +138,11 @@ class Programs:
         return wraps_like(jit, original)
 
     def shapes(self) -> list[Shape]:
-        """Of trees that are trained: some may be weights, others what is like them."""
+        """Structures of trained trees; several trees may have the same structure as the weights."""
         return [shape for program in self.by_function.values() for shape in program.updates + program.grads]
 
     def split_static(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
-        """The arguments of a function less those by which it is compiled, and these."""
+        """Split arguments into dynamic ones and static ones, for which the function is compiled."""
         options = self.options.get(inner, {})
         names, numbers = options.get("static_argnames") or (), options.get("static_argnums") or ()
         names = {names} if isinstance(names, str) else set(names)
@@ -157,7 +159,7 @@ class Programs:
         return (chosen, dynamic), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
 
     def observe(self, inner: Any, options: Any = None) -> Any:
-        """A compiled function under observation; what is known of a function holds however often it is compiled."""
+        """Wrap a compiled function; what is known about a function is shared by all its compilations."""
         try:
             program = self.by_function.setdefault(inner.__wrapped__, Program())
         except (AttributeError, TypeError):  # a function that cannot be referred to weakly
@@ -190,7 +192,7 @@ class Programs:
     # ------------------------------------------------------------ calls
 
     def call(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """Call a function, and look at what goes in and out. Costs about a microsecond where there is nothing to do."""
+        """Call a function and observe arguments and results. Costs about one microsecond if nothing is observed."""
         running = self.running
         if get_ident() != self.streams.thread:
             return inner(*args, **kwargs)
@@ -223,7 +225,7 @@ class Programs:
         return result
 
     def trace(self, ask: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """Let a function be traced without being called: `lower`, `trace` and `eval_shape` are such asks."""
+        """Trace a function without a call, for `lower`, `trace` and `eval_shape`."""
         if get_ident() != self.streams.thread:
             return ask(*args, **kwargs)
         self.running.append(program)
@@ -239,13 +241,13 @@ class Programs:
             program.context = self._context(program, frame)
 
     def _context(self, program: Program, frame: FrameType) -> tuple[object, ...]:
-        """What the draws of a function depend on, as it is at this call."""
+        """The context that the draws of a function depend on, at this call."""
         is_training = program.depends_on & TRAINING and self.project.is_training(frame)
         return self.streams.now, is_training
 
 
 class Observed:
-    """A compiled function under observation, which may be traced without being called."""
+    """A wrapped compiled function, which can also be traced without a call."""
 
     _inner: Any
 
@@ -262,15 +264,15 @@ class Observed:
         return self._ask(self._inner.eval_shape, args, kwargs, sys._getframe(1))
 
     def __getattr__(self, name: str) -> Any:
-        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+        if "_inner" not in self.__dict__:  # a copy that is incomplete yet
             raise AttributeError(name)
         return getattr(self._inner, name)
 
 
 class PjitFunction(Observed):
-    """A compiled function of the project, which is called as ever, under observation.
+    """A wrapped compiled function of the project, called as usual.
 
-    Its name is that of the original's type: Haiku tells compiled functions by it.
+    It has the type name of the original, by which Haiku recognises compiled functions.
     """
 
     def __init__(self, inner: Any, program: Program, programs: Programs) -> None:

@@ -1,7 +1,7 @@
-"""Traces of JAX: what goes into the compiled functions of the project and what comes out, and updates outside of them.
+"""Traces JAX: arguments and results of the project's compiled functions, and updates outside of them.
 
-An argument of which the like comes back is a state: weights, moments. The others are the batch, and keys. Whether a
-function trains is what programs.py learns while it is traced; nothing is recorded then.
+An argument is a state (weights, moments) if a pytree of the same structure is returned. Other arguments are batches and
+keys. While a function is traced, programs.py determines whether it trains; nothing is recorded then.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RAW = "uint32"
 
 
 class Function:
-    """What is known of a function.
+    """What is known about a function.
 
     Attributes:
         roles: by the shape of the arguments.
@@ -52,7 +52,7 @@ class Function:
 
 
 class Call:
-    """What is known of a call before it is made: the numbers of its arguments may be gone afterwards."""
+    """Data of a call that is collected before it, as its arguments may be deleted afterwards."""
 
     def __init__(self, function: Function, shape: Shape) -> None:
         self.function = function
@@ -61,7 +61,7 @@ class Call:
 
 
 class JaxTrace:
-    """What is traced of the functions, gradients and updates of the project."""
+    """Traces functions, gradients and updates of the project."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.context = context
@@ -75,7 +75,7 @@ class JaxTrace:
     # ------------------------------------------------------------ calls of compiled functions
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Call | None:
-        """A function is about to be called, outside of all others."""
+        """A function is about to be called, not by another one."""
         if not self.trace.level:
             return None
         try:
@@ -88,7 +88,7 @@ class JaxTrace:
             roles = function.roles.get(call.shape)
             if self.trace.level >= 2 and (roles is None or program.trains):
                 leaves = named_leaves((args, kwargs))
-                # Copies: the memory of an argument may be given away to a result.
+                # Copies: the memory of an argument may be donated to a result.
                 wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles)
                 call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
                 if roles is not None:
@@ -99,13 +99,13 @@ class JaxTrace:
         return call
 
     def _check_update(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
-        """What a function gave is handed to its next call: these were weights, and an update."""
+        """If the result of a function is passed to its next call, it was weights, and there was an update."""
         if program.weights_index is None and program.weights_index_handed_on(args, kwargs) is not None:
             self.trace.tick()
         function.is_open = program.weights_index is None
 
     def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
-        """It was called."""
+        """A function was called."""
         self._attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
@@ -117,7 +117,7 @@ class JaxTrace:
                 self._record_arguments(call, roles, frame)
             self._record_training(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
-            # A compiled function is to its caller what a module is to a model.
+            # A compiled function is recorded like a module.
             leaves = [numbers(leaf) for _, leaf in named_leaves(result) if is_concrete(leaf)]
             record_outputs(self.trace, call.function.name, leaves, self.trace.place(frame))
 
@@ -151,7 +151,7 @@ class JaxTrace:
         return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not weights_recorded]
 
     def _record_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
-        """States of generators, then weights where it is the first step that is traced, then the batch."""
+        """Record generator states, then weights in the first traced step, then the batch."""
         if self.trace.level < 2:
             return
         trace, place = self.trace, self.trace.place(frame)
@@ -171,7 +171,7 @@ class JaxTrace:
     # ------------------------------------------------------------ what is not compiled
 
     def gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
-        """Gradients were taken, outside of compiled functions.
+        """Gradients were computed outside of compiled functions.
 
         Args:
             weights: the tree by which was differentiated.
@@ -190,7 +190,7 @@ class JaxTrace:
                         record(self.trace, "gradient", name, numbers(leaf), place)
 
     def record_update(self, now: Any, frame: FrameType | None) -> None:
-        """An optimizer has updated weights, outside of compiled functions."""
+        """An optimizer has updated weights outside of compiled functions."""
         leaves = named_leaves(now)
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in leaves):
             return
@@ -205,7 +205,7 @@ class JaxTrace:
 
 
 def _roles(function: Function, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
-    """An argument is a state, or has one in it, where a tree of the same shape comes back."""
+    """Roles of arguments: an argument is a state, or contains one, if a tree of the same structure is returned."""
     weights = [*program.updates, *program.grads]
     results = [(shape, first) for shape, first, _ in _subtrees(result) if is_tree(shape) or shape in weights]
     state_trees, end = [], -1
@@ -233,7 +233,7 @@ def _roles(function: Function, program: Program, args: Any, kwargs: Any, result:
 
 
 def _subtrees(tree: Any, first: int = 0) -> Any:
-    """All trees in a tree, the outer before the inner: shape, place of the first leaf, the tree itself."""
+    """All subtrees of a tree, outer before inner: structure, index of the first leaf, and the subtree."""
     shape = shape_of(tree)
     yield shape, first, tree
     if shape[0].num_nodes > 1:
@@ -243,7 +243,7 @@ def _subtrees(tree: Any, first: int = 0) -> Any:
 
 
 def _ways(call: Any) -> Any:
-    """The trees in the arguments, with the position or the name of the argument that each is of."""
+    """The trees in the arguments, with the position or name of their argument."""
     first = 0
     for way, argument in [*enumerate(call[0]), *call[1].items()]:
         for shape, place, tree in _subtrees(argument, first):
@@ -261,7 +261,7 @@ def _is_key(leaf: Any) -> bool:
 
 
 def _copy(leaf: Any) -> Any:
-    """The numbers of a leaf; None of what has none here."""
+    """A copy of a leaf as numbers; None if it has no values on this host."""
     if is_key(leaf):
         return numbers(sys.modules["jax"].random.key_data(leaf))
     return sys.modules["numpy"].array(leaf) if is_concrete(leaf) else None

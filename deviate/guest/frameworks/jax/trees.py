@@ -1,4 +1,4 @@
-"""JAX: trees of arrays: what shape they have, where one is in another, the bytes and names of their leaves."""
+"""JAX pytrees: their structure, subtrees, and bytes and names of leaves."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
 
 def shape_of(tree: Any) -> Shape:
-    """Shape of a tree of arrays, traced ones too."""
+    """Structure and shapes of a pytree of arrays or tracers."""
     leaves, structure = _util().tree_flatten(tree)
     return structure, tuple(tuple(getattr(leaf, "shape", ())) for leaf in leaves)
 
 
 def is_tree(shape: Shape) -> bool:
-    """Whether it has several leaves: a single array may be anything."""
+    """Whether a pytree has several leaves, as a single array may be anything."""
     return len(shape[1]) > 1
 
 
 def subtrees_like(tree: Any, shape: Shape) -> list[Any]:
-    """Trees of this shape in another tree, in its order, but for those that an optimizer of Optax keeps for itself.
+    """Subtrees of this structure in another tree, in order, except those inside an Optax optimizer state.
 
-    A further first dimension, for the devices of `pmap`, makes no difference.
+    A leading dimension for the devices of `pmap` is ignored.
     """
     return [part for _, part in places(tree, shape)]
 
 
 def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """The same with the way to each: the number of the branch that is to be taken at every node."""
+    """Such subtrees with their paths: the index of the branch at each node."""
     util = _util()
     if type(tree).__module__.partition(".")[0] == "optax":
         return
@@ -46,20 +46,20 @@ def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple
 
 
 def branches(tree: Any) -> list[Any]:
-    """The trees directly below a node."""
+    """The child trees of a node."""
     below: list[Any] = _util().tree_flatten(tree, is_leaf=lambda node: node is not tree)[0]
     return below
 
 
 def part_of(tree: Any, way: tuple[int, ...]) -> Any:
-    """The part of a tree at the end of the way."""
+    """The subtree at a path."""
     for number in way:
         tree = branches(tree)[number]
     return tree
 
 
 def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
-    """The tree with another part at the end of the way."""
+    """The tree with the subtree at a path replaced."""
     if not way:
         return part
     util = _util()
@@ -69,13 +69,13 @@ def replace_part(tree: Any, way: tuple[int, ...], part: Any) -> Any:
 
 
 def replace_leaf(tree: Any, old: Any, new: Any, is_leaf: Any = None) -> Any:
-    """The tree with another leaf in place of one."""
+    """The tree with one leaf replaced."""
     leaves, structure = _util().tree_flatten(tree, is_leaf=is_leaf)
     return _util().tree_unflatten(structure, [new if leaf is old else leaf for leaf in leaves])
 
 
 def named_leaves(tree: Any) -> list[tuple[str, Any]]:
-    """The leaves of a tree, named by their keys with slashes between."""
+    """Leaves of a tree, named by their keys, separated by slashes."""
     return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]
 
 
@@ -91,7 +91,7 @@ def _key(entry: Any) -> str:
 
 
 def is_concrete(leaf: Any) -> bool:
-    """Whether it is an array with numbers in it that can be had here."""
+    """Whether a leaf is an array with values on this host."""
     if type(leaf).__module__.partition(".")[0] == "numpy":
         return hasattr(leaf, "dtype")  # a scalar too
     if isinstance(leaf, sys.modules["jax"].core.Tracer) or not hasattr(leaf, "is_deleted"):
@@ -100,7 +100,7 @@ def is_concrete(leaf: Any) -> bool:
 
 
 def is_key(leaf: Any) -> bool:
-    """Whether it is one of the keys of which JAX hides the numbers, and still there."""
+    """Whether a leaf is a typed key (whose numbers JAX hides) that is not deleted."""
     jax = sys.modules["jax"]
     if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer):
         return False
@@ -108,13 +108,13 @@ def is_key(leaf: Any) -> bool:
 
 
 def is_float(leaf: Any) -> bool:
-    """Whether its numbers are floating-point ones."""
+    """Whether a leaf is of a floating-point type."""
     numpy = sys.modules["jax"].numpy
     return bool(numpy.issubdtype(leaf.dtype, numpy.floating))
 
 
 def has_rows(leaf: Any) -> bool:
-    """Whether it is an array of numbers with a first dimension."""
+    """Whether a leaf is a numeric array with a first dimension."""
     return bool(getattr(leaf, "ndim", 0)) and hasattr(leaf.dtype, "kind")  # keys have none
 
 

@@ -1,7 +1,7 @@
 """JAX: the weights of a run, the examples that it evaluates, and one bit of one weight.
 
-Weights are reached where Optax or Flax updates them, or where the results of a compiled function hold trees like those
-by which it differentiates. JAX's arrays never change, so the last ones are simply kept until the next ones are there.
+Weights are found where Optax or Flax updates them, or in results of compiled functions that contain trees like those
+for which gradients are computed. JAX arrays are immutable, so the latest weights are kept until newer ones exist.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRIES = 5
 
 
 class Weights:
-    """Where the weights of this process are.
+    """Finds the weights of this process.
 
     Attributes:
         at_update: told of the new weights, and of the frame that asked for them, when an optimizer has updated some
@@ -68,7 +68,7 @@ class Weights:
                 callback(now, sys._getframe(1))
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
-        """A model whose weights are replaced in place by an optimizer that was made for it."""
+        """Register a model whose weights an optimizer replaces in place."""
         with self.recorder.guarded("weights of a model"):
             before = {id(leaf): ref(leaf) for _, leaf in named_leaves(weights_of(model))}
             self.models.append((ref(model), weights_of, before))
@@ -94,7 +94,7 @@ class Weights:
     # ------------------------------------------------------------ proof
 
     def emit_hash(self, moment: str) -> None:
-        """Emit the hash of the weights as they are now, where they can be reached."""
+        """Report the hash of the current weights, if they can be accessed."""
         self.evaluation.data.end()
         leaves = self.leaves()
         if leaves:
@@ -105,7 +105,7 @@ class Weights:
             self.recorder.event("weights", moment, FRAMEWORK, digest, count)
 
     def leaves(self) -> list[tuple[str, Any]]:
-        """The weights by name; none where not all of them can be had here."""
+        """Weights by name; empty if some have no values on this host."""
         trees = [tree for program in self.programs.by_function.values() for tree in _weights_of(program)]
         if self.latest is not None:
             trees.append(self.latest)
@@ -113,7 +113,7 @@ class Weights:
             owner = model()
             tree = None if owner is None else weights_of(owner)
             if tree is not None and not all(_is_one_of(before, leaf) for _, leaf in named_leaves(tree)):
-                trees.append(tree)  # else it was a copy that was trained
+                trees.append(tree)  # otherwise a copy was trained
         leaves = [
             ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
             for number, tree in enumerate(trees)
@@ -122,7 +122,7 @@ class Weights:
         return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
 
     def arrays(self) -> list[tuple[str, Array]]:
-        """The same for the capture, in types that NumPy has."""
+        """Weights by name for the capture, converted to types that NumPy has."""
         return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
 
 
@@ -132,13 +132,13 @@ def _single(leaf: Any) -> Array:
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
-    """Whether an array is one of those; what is gone leaves its id to others."""
+    """Whether an array is one of those, not a new one with a reused id."""
     reference = originals.get(id(leaf))
     return reference is not None and reference() is leaf
 
 
 def _weights_of(program: Program) -> list[Any]:
-    """The trees in the latest results of a function that are weights."""
+    """Trees with weights in the latest results of a function."""
     if program.latest is None:
         return []
     if not program.updates:
@@ -146,14 +146,14 @@ def _weights_of(program: Program) -> list[Any]:
         return [tree for place, tree in enumerate(trees) if place == program.weights_index]
     trees = []
     for number, shape in enumerate(program.updates):
-        # Copies of the weights, as for an average, come after them.
+        # Copies of the weights, such as averages, come after them.
         earlier = program.updates[:number].count(shape)
         trees += subtrees_like(program.latest, shape)[earlier : earlier + 1]
     return trees
 
 
 class Evaluation:
-    """The examples that a model sees for the first time after it has trained, up to when it trains again."""
+    """The first examples that a model evaluates after training, until it is trained again."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.recorder = context.recorder
@@ -176,7 +176,7 @@ class Evaluation:
             self.recorder.fault("examples of the evaluation", error)
 
     def look(self, program: Program, args: Any, kwargs: Any) -> None:
-        """A compiled function was called that hands what it was given to a model, and does not train."""
+        """A compiled function was called that passes its arguments to a model, and does not train."""
         if self.data.is_over or not self.has_trained:
             return
         arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
@@ -184,7 +184,7 @@ class Evaluation:
         for shape in filter(None, program.inputs[0][1]):
             array = next((leaf for leaf in arguments if tuple(leaf.shape) == shape), None)
             if array is None:
-                self.data.is_over = True  # the function prepares the examples: what they are cannot be told
+                self.data.is_over = True  # the function preprocesses the examples, so they are unknown
                 return
             arrays.append(array)
         self._add(arrays)
@@ -201,7 +201,7 @@ class Evaluation:
 
 
 def is_training(options: dict[str, Any]) -> bool:
-    """Whether the arguments of a model say that it trains."""
+    """Whether arguments of a model state that it is trained."""
     for name in ("train", "training", "is_training"):
         if options.get(name):
             return True
@@ -213,7 +213,7 @@ def is_training(options: dict[str, Any]) -> bool:
 
 
 class OneBit:
-    """Flips one bit of one weight, before the first training step."""
+    """Flips one bit of one weight before the first training step."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.recorder = context.recorder
@@ -221,13 +221,13 @@ class OneBit:
         self.seed = context.controls.get("one-bit")
         self.is_pending = self.seed is not None
         self.moment = context.flip
-        # Where the weights are among the arguments; only before the first step are they told from moments.
+        # The path of the weights in the arguments; only before the first step can they be distinguished from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
         if self.is_pending:
             programs.before = self.before
 
     def flip(self, tree: Any) -> Any:
-        """The weights with one bit flipped; the same tree where there is nothing to do."""
+        """The weights with one bit flipped; the same tree if there is nothing to flip."""
         with self.recorder.guarded("one-bit"):
             return self._flip(tree) if self.is_pending and self.moment.is_due else tree
         return tree
@@ -253,7 +253,7 @@ class OneBit:
         return tree
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
+        """Arguments of an outermost call, with the bit flipped in the weights if it is the first that trains."""
         with self.recorder.guarded("one-bit"):
             way = self.ways.get(program)
             if self.is_pending and way is None:
@@ -265,14 +265,14 @@ class OneBit:
         return args, kwargs
 
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:
-        """Where the weights are among the arguments of a function that trains; None where that is not clear."""
+        """Path of the weights in the arguments of a function that trains; None if it is ambiguous."""
         try:
             result = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
-        except Exception:  # the call itself will say so
+        except Exception:  # the call itself will raise
             return None
         shapes = program.updates
         if not shapes and program.grads and is_tree(program.grads[0]):
-            # A function that gives gradients alone gives one such tree; one that trains gives weights and more.
+            # A function that only computes gradients returns one such tree; one that trains returns weights and more.
             shapes = program.grads if len(subtrees_like(result, program.grads[0])) > 1 else []
         if not shapes:
             return None
@@ -280,7 +280,7 @@ class OneBit:
         return ways[0] if len(ways) == 1 else None
 
     def close(self) -> None:
-        """Tell when no weights were reached, in a process that used JAX for training."""
+        """Report if no weights were found in a process that trained with JAX."""
         if self.is_pending and self.programs.has_differentiated:
             self.recorder.event(
                 "uncontrolled", self.moment.explain_miss("no weights could be reached for one-bit"), "", 0
@@ -288,5 +288,5 @@ class OneBit:
 
 
 def _is_zero(tree: Any) -> bool:
-    """Moments are zero before the first step; weights are not."""
+    """Whether all numbers are zero: moments are before the first step, weights are not."""
     return all(is_concrete(leaf) and not leaf.any() for _, leaf in named_leaves(tree))

@@ -1,4 +1,4 @@
-"""Keras: what `fit` reports, and `evaluate` where it shows it, from its own callbacks; who patches its modules."""
+"""Keras: records values of `fit`, and of `evaluate` where it shows them, from its callbacks; patches its modules."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def _seed_helper(owner: Any, context: AdapterContext) -> None:
 
 
 def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
-    """Epoch e is step e of the managed loop around the call of `fit`, for the user's callbacks too.
+    """Epoch e is step e of the managed loop around the call of `fit`, also for the user's callbacks.
 
-    The list of callbacks tells of the steps, for it is called before any of them; the values are those of the History
-    callback, which comes after the user's own and so has what they put in.
+    The list of callbacks reports the steps, as it is called before any of them; values come from the History callback,
+    which runs after the user's callbacks and so includes what they added.
     """
     managed = Managed(context)
 

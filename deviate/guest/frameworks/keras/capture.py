@@ -1,8 +1,8 @@
-"""Keras: outputs of evaluations and weights, as the run asks for them.
+"""Keras: captures outputs of evaluations, and weights.
 
-`evaluate` gives no outputs. So the step that it is made of gives them beside what it gives, and they are taken off
-again before Keras sees the result: more values leave the graph, none is computed for it. A second pass through the data
-would cost as much again, draw from data sets in no fixed order, and compute other outputs than were scored.
+`evaluate` returns no outputs. Its step therefore returns them beside its result, from which they are removed before
+Keras sees it: more values leave the graph, but none is computed for it. A second pass over the data would cost as much
+again, draw from datasets without a fixed order, and compute outputs other than the scored ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
 
 
 class Pass:
-    """One call of `evaluate`, `predict`, or their like."""
+    """One call of `evaluate`, `predict` or similar methods."""
 
     def __init__(self, name: str, data: Any, labels: Any, batches: Batches) -> None:
         self.name = name
@@ -33,7 +33,7 @@ class Pass:
 
 
 class KerasCapture:
-    """What is kept of the models of Keras."""
+    """Captures Keras models."""
 
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         self.capture = context.capture
@@ -51,7 +51,7 @@ class KerasCapture:
     # ------------------------------------------------------------ weights
 
     def weights(self) -> list[tuple[str, Array]]:
-        """All variables of the models that are trained, as the proof names them."""
+        """All variables of trained models, named as in `Proof`."""
         arrays: list[tuple[str, Array]] = []
         for name, _, value in self.proof.arrays():
             array = value.astype("float32") if str(value.dtype) == "bfloat16" else value
@@ -60,7 +60,7 @@ class KerasCapture:
         return arrays
 
     def tensors(self) -> set[int]:
-        """Ids of all variables of the models that were trained so far, and of what is in them."""
+        """Ids of all variables of models trained so far, and of their backend variables."""
         self.models.update(self.proof._live(self.proof.models))
         variables = [variable for _, variable in self.proof.named_variables()]
         variables += [variable for model in self.models for variable in model.variables]
@@ -69,7 +69,7 @@ class KerasCapture:
     # ------------------------------------------------------------ passes
 
     def drive(self, original: Any, method: str, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """Call the method of a trainer, as the script does, or `fit`."""
+        """Call a trainer method on behalf of the script or of `fit`."""
         current = None
         with self.recorder.guarded("capture of %s" % method):
             current = self._begin(model, method, args, kwargs)
@@ -103,11 +103,11 @@ class KerasCapture:
             and current.name.startswith("predict")
             and len(getattr(first(result), "shape", ()) or ())
         ):
-            # JAX. A data set that is no array is not read once more: it may draw.
+            # JAX. Datasets are not iterated a second time, as they may draw random numbers.
             inputs = current.data if hasattr(current.data, "shape") else list(arrays_in(current.data))
             current.batches.add(first(result), current.labels, inputs)
         is_validation = current.name == "evaluate" and len(self.passes) > 1
-        data = next(arrays_in(current.data), current.data)  # of several inputs, the first has the name
+        data = next(arrays_in(current.data), current.data)  # of several inputs, the first one has the name
         name, root = self.sets.name(data, frame, "val" if is_validation else "")
         if current.batches:
             self.sets.store(name, root, current.batches, beside=lambda: self.sets.beside(data, frame))
@@ -122,7 +122,7 @@ class KerasCapture:
     # ------------------------------------------------------------ TensorFlow
 
     def patch_trainer(self, trainer: Any) -> None:
-        """The class `TensorFlowTrainer`: the functions that its batches go through."""
+        """Patch the class `TensorFlowTrainer`: the functions that process batches."""
         make, capture = trainer._make_function, self
         watch_making(trainer, self, "stepping")
 
@@ -145,12 +145,12 @@ class KerasCapture:
         self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
 
     def patch_torch(self, trainer: Any) -> None:
-        """The class `TorchTrainer`, whose steps run as they are written."""
+        """Patch the class `TorchTrainer`, whose steps run uncompiled."""
         self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
         self._patch_functions(trainer, "test", self._testing)
 
     def _patch_functions(self, trainer: Any, of: str, watched: Callable[[Any, Any], Any]) -> None:
-        """What `make_test_function` and the like leave in an attribute of the model."""
+        """Patch functions that `make_test_function` and similar methods store in the model."""
         making, name = getattr(trainer, "make_%s_function" % of), "%s_function" % of
 
         def make(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -176,13 +176,13 @@ class KerasCapture:
         return wraps_like(test_function, function)
 
     def has_several_steps(self, model: Any) -> bool:
-        """Whether several steps are one execution: of these only the last result comes out."""
+        """Whether one execution runs several steps: then only the last result is returned."""
         if model.steps_per_execution > 1:
             self.sets.refuse("evaluation", "several steps in one execution give the outputs of the last one alone")
         return bool(model.steps_per_execution > 1)
 
     def _is_plain(self, model: Any) -> bool:
-        """Whether the result of each step comes out."""
+        """Whether the result of each step is returned."""
         if self.has_several_steps(model):
             return False
         if model.distribute_strategy.num_replicas_in_sync > 1:
@@ -191,7 +191,7 @@ class KerasCapture:
         return True
 
     def _tap_step(self, model: Any, step: Any) -> Any:
-        """The step of an evaluation, which gives beside its result what the model put out in it."""
+        """An evaluation step that returns the model's outputs beside its result."""
         capture = self
 
         @functools.wraps(step)
@@ -219,7 +219,7 @@ class KerasCapture:
         if self.seen is not None:
             truth, outputs = y, first(self.seen)
         self.seen = self.scored = None
-        # A list would become one tensor on its way through an iterator.
+        # A list would be converted to one tensor by an iterator.
         values = {"outputs": outputs, "truth": _of_first(truth), "inputs": tuple(arrays_in(x))}
         return {} if outputs is None else {name: each for name, each in values.items() if each is not None}
 
@@ -240,18 +240,18 @@ class KerasCapture:
     # ------------------------------------------------------------ what is seen in a step
 
     def see_call(self, outputs: Any) -> None:
-        """The model was called in its own step; the first time counts."""
+        """The model was called in its own step; only the first call counts."""
         if self.seen is None:
             self.seen = outputs
 
     def scores(self, truth: Any, outputs: Any) -> None:
-        """A metric is told of true labels and outputs, in a step that does not call the model as one."""
+        """A metric is called with labels and outputs, in a step that does not call the model itself."""
         if self.stepping is not None and self.scored is None:
             self.scored = truth, first(outputs)
 
 
 def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
-    """Let an attribute of a capture hold the model whose function for steps of an evaluation is being made."""
+    """Make an attribute of a capture hold the model whose evaluation function is being built."""
     test = trainer.make_test_function
 
     def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -266,7 +266,7 @@ def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
 
 
 def _unpack(data: Any) -> tuple[Any, Any]:
-    """Inputs and true labels of a batch, as Keras takes them apart."""
+    """Inputs and labels of a batch, as Keras unpacks them."""
     if isinstance(data, list):
         data = tuple(data)
     if not isinstance(data, tuple):

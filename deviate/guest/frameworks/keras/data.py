@@ -1,4 +1,4 @@
-"""Data of Keras 3: the order of batches, what datasets in Python draw, and how files and datasets are divided."""
+"""Data of Keras 3: order of batches, draws of Python datasets, and splits of files and datasets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "a
 
 
 class Data:
-    """Patches the modules of Keras that choose and order examples."""
+    """Patches modules of Keras that select and order examples."""
 
     def __init__(self, keras: Keras) -> None:
         self.keras = keras
         self.streams = keras.streams
 
     def patch_arrays(self, module: Any) -> None:
-        """Module `keras.src.trainers.data_adapters.array_data_adapter`, which JAX and NumPy use."""
+        """Patch module `keras.src.trainers.data_adapters.array_data_adapter`, which JAX and NumPy use."""
         original, streams = module.ArrayDataAdapter._get_iterator, self.streams
 
         def _get_iterator(self_: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -37,7 +37,7 @@ class Data:
         module.ArrayDataAdapter._get_iterator = wraps_like(_get_iterator, original)
 
     def patch_datasets(self, module: Any) -> None:
-        """Module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
+        """Patch module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
 
         def patch(cls: Any) -> None:
             original = cls.__dict__.get("__getitem__")
@@ -48,14 +48,14 @@ class Data:
         module.random = _Orders(self.keras, module.random)
 
     def patch_images(self, module: Any) -> None:
-        """Module `keras.src.legacy.preprocessing.image`: what `ImageDataGenerator` gives."""
+        """Patch module `keras.src.legacy.preprocessing.image`: iterators of `ImageDataGenerator`."""
         module.Iterator._set_index_array = self._drawing_from("shuffle", module.Iterator._set_index_array)
         for owner in (module.NumpyArrayIterator, module.BatchFromFilesMixin):
             name = "_get_batches_of_transformed_samples"
             setattr(owner, name, self._drawing_from("augment", getattr(owner, name)))
 
     def _batch(self, original: Any) -> Any:
-        """The method of a dataset that makes a batch, drawing from `augment`."""
+        """The method of a dataset that makes a batch, which draws from `augment`."""
         routed = self._drawing_from("augment", original)
 
         def make(self_: Any, index: Any) -> Any:
@@ -71,7 +71,7 @@ class Data:
         return wraps_like(make, original)
 
     def _drawing_from(self, stream: str, function: Any) -> Any:
-        """The function, drawing from a stream in whichever thread it is called."""
+        """Wrap a function so that it draws from a stream, in any thread."""
 
         def inside(*args: Any, **kwargs: Any) -> Any:
             callback_threads = callback_threads_of(self.streams)
@@ -84,17 +84,17 @@ class Data:
         return wraps_like(inside, function)
 
     def patch_division(self, module: Any) -> None:
-        """Module `keras.src.utils.dataset_utils`."""
+        """Patch module `keras.src.utils.dataset_utils`."""
         module.split_dataset = region(self.keras.streams, "split", module.split_dataset)
 
     def patch_directories(self, module: Any) -> None:
-        """Modules of Keras that make datasets of the files in a directory."""
+        """Patch modules of Keras that create datasets from directories."""
         for name in DIRECTORIES:
             if hasattr(module, name):
                 setattr(module, name, self._directory(getattr(module, name), name))
 
     def _directory(self, original: Any, name: str) -> Any:
-        """The seed says which files train, where they are divided, and else in which order the files come."""
+        """The seed decides which files train, if the dataset is split, and otherwise the order of the files."""
         signature = inspect.signature(original)
 
         def make(*args: Any, **kwargs: Any) -> Any:
@@ -120,7 +120,7 @@ def _order(batches: Any) -> None:
 
 
 class _Orders:
-    """In place of the module `random`, in threads of Keras: orders that do not depend on when a thread draws."""
+    """Replaces the module `random` in Keras threads, so that orders do not depend on timing."""
 
     def __init__(self, keras: Keras, random: Any) -> None:
         self._keras = keras

@@ -1,7 +1,7 @@
-"""Keras on JAX: what a model puts out where the script calls it, and in a step of an evaluation.
+"""Keras on JAX: captures outputs of models in calls by the script and in evaluation steps.
 
-A step stays the compiled function that it is, for another output would be fused in another way. The part of it that
-leads to the outputs is compiled on its own, and called before it: the step uses up the state that it is given.
+A step remains the original compiled function, since an additional output would change its fusion. The part that
+computes the outputs is compiled separately and called before the step, which consumes its state.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .capture import KerasCapture, _unpack, watch_making
 
 
 class JaxCalls:
-    """Calls of trained models by the script; the numbers of those in compiled functions are for the adapter of JAX.
+    """Calls of trained models by the script; the adapter of JAX handles calls in compiled functions.
 
-    It keeps these as well, for it knows when training goes on.
+    It also stores these calls, as it knows when training continues.
     """
 
     def __init__(self, jax_capture: JaxCapture, proof: Proof) -> None:
@@ -33,7 +33,7 @@ class JaxCalls:
         self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
 
     def see_call(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        """A model is called by none other, and not to train."""
+        """A model is called, not by another one and not for training."""
         has_rows = inputs and is_concrete(outputs) and outputs.ndim
         if has_rows and self.jax_capture.capture.is_script_thread() and self.proof.is_trained(model):
             name, way, step, beside = self.jax_capture.place(inputs[0], frame)
@@ -41,12 +41,12 @@ class JaxCalls:
             self.jax_capture.add((name, model_way, step, beside), outputs, None, inputs)
 
     def scores(self, truth: Any, outputs: Any) -> None:
-        """A metric is told of true labels and outputs."""
+        """A metric is called with labels and outputs."""
         self.jax_capture.scores(truth, outputs)
 
 
 class JaxSteps:
-    """The steps of evaluations, as the trainer of this backend makes them."""
+    """Evaluation steps, as built by the trainer of this backend."""
 
     def __init__(self, capture: KerasCapture) -> None:
         self.capture = capture
@@ -55,7 +55,7 @@ class JaxSteps:
         self.seen: Any = None
 
     def patch(self, trainer: Any) -> None:
-        """The class `JAXTrainer`."""
+        """Patch the class `JAXTrainer`."""
         make, capture = trainer._make_function, self
         watch_making(trainer, self, "making")
 
@@ -74,7 +74,7 @@ class JaxSteps:
     def _is_plain(self, model: Any) -> bool:
         if self.capture.has_several_steps(model):
             return False
-        # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
+        # With KERAS_NNX_ENABLED a step is an nnx function, which is not captured; this is reported at the end.
         return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()
 
     def _watch_step(self, model: Any, step: Any) -> Any:
@@ -96,7 +96,7 @@ class JaxSteps:
         return wraps_like(watched_step, step)
 
     def _tag_output(self, result: Any) -> Any:
-        """The model was called in its own step; the first time counts."""
+        """The model was called in its own step; only the first call counts."""
         with self.capture.recorder.guarded("outputs of a step"):
             array = first(result[0])
             self.seen = array if self.seen is None else self.seen

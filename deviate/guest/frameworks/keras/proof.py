@@ -1,4 +1,4 @@
-"""Where Keras is seen to train and to evaluate: at the methods of its trainers, its optimizers, and calls of models."""
+"""Detects training and evaluation in Keras through methods of trainers, optimizers, and calls of models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DRIVEN = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "pred
 
 
 class Watch:
-    """Tells the proof what Keras does. In graphs it sees each call once, when the graph is made."""
+    """Informs the proof about training and evaluation. In graphs, each call is seen once, when the graph is built."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
@@ -46,9 +46,9 @@ class Watch:
         self.depth = 0
 
     def patch_trainer(self, module: Any) -> None:
-        """A module with the trainer of a backend: it drives models itself."""
+        """Patch the trainer module of a backend, which runs models itself."""
         if TRAINERS[module.__name__] == "TorchTrainer":
-            self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
+            self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips the bit
             if self.capture is not None:
                 self.context.capture.ids_above = self.capture.tensors
         trainer = getattr(module, TRAINERS[module.__name__])
@@ -77,7 +77,7 @@ class Watch:
             JaxSteps(capture).patch(trainer)
 
     def patch_optimizer(self, module: Any) -> None:
-        """Module `keras.src.optimizers.base_optimizer`."""
+        """Patch module `keras.src.optimizers.base_optimizer`."""
 
         def note_update(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
             variables = getattr(optimizer, "_trainable_variables", ())
@@ -86,7 +86,7 @@ class Watch:
         self.context.observe(module.BaseOptimizer, "apply", before=note_update)
 
     def patch_metrics(self, module: Any) -> None:
-        """Module `keras.src.metrics.reduction_metrics`."""
+        """Patch module `keras.src.metrics.reduction_metrics`."""
 
         def update(metric: Any, y_true: Any = None, y_pred: Any = None, *args: Any, **kwargs: Any) -> None:
             if self.capture is not None:
@@ -98,7 +98,7 @@ class Watch:
             self.context.observe(module.MeanMetricWrapper, "update_state", before=update)
 
     def patch_layers(self, module: Any) -> None:
-        """Module `keras.src.layers.layer`: outermost calls of what has weights."""
+        """Patch module `keras.src.layers.layer`: outermost calls of layers with weights."""
         original = module.Layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -122,7 +122,7 @@ class Watch:
         module.Layer.__call__ = wraps_like(__call__, original)
 
     def _begin_call(self, layer: Any, args: Any, kwargs: Any) -> bool:
-        """A layer is called by none other and by no trainer; gives whether it trains."""
+        """A layer is called, not by another layer or a trainer; returns whether it trains."""
         is_training = kwargs.get("training")
         with self.recorder.guarded("call of a model"):
             if is_training is None:
@@ -137,7 +137,7 @@ class Watch:
         return bool(is_training is None or is_training)
 
     def _driving(self, original: Any, name: str) -> Any:
-        """The method of a trainer; layers that it calls are no calls of the script's."""
+        """Wrap a trainer method; layers that it calls are not called by the script."""
 
         def drive(model: Any, *args: Any, **kwargs: Any) -> Any:
             is_routed_thread = get_ident() == self.streams.thread
@@ -154,7 +154,7 @@ class Watch:
         return wraps_like(drive, original)
 
     def _see_evaluation(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
-        """`predict` counts once there was training: before, it may compute what to train on."""
+        """`predict` only counts after training: before, it may compute training data."""
         if self.examples.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
         with self.recorder.guarded("data of the evaluation"):
@@ -168,6 +168,6 @@ class Watch:
 
 
 def is_taped() -> bool:
-    """Whether TensorFlow records for gradients."""
+    """Whether a TensorFlow gradient tape is recording."""
     tape = sys.modules.get("tensorflow.python.pywrap_tfe") or sys.modules.get("tensorflow.python.pywrap_tensorflow")
     return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()

@@ -1,4 +1,4 @@
-"""Streams of Keras 3, whatever its backend: seeds of initialisers and layers, and regions of constructors and calls."""
+"""Streams of Keras 3 with any backend: seeds of initialisers and layers, and regions of constructors and calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHUFFLE = "shuffle"
 
 
 class Keras:
-    """What the adapters of Keras's modules have in common."""
+    """Shared state of the adapters for Keras modules."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
@@ -32,7 +32,7 @@ class Keras:
         self.requests = Requests(context.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
 
     def project_seed(self, seed: Any, call: str, stream: str) -> Given:
-        """The seed in place of one that the script asked for."""
+        """The seed that replaces a seed of the script."""
         if isinstance(seed, Given):
             return seed
         self.context.seeding.record(call, seed)
@@ -44,7 +44,7 @@ class Keras:
     # ------------------------------------------------------------ seeds
 
     def patch_generators(self, module: Any) -> None:
-        """Module `keras.src.random.seed_generator`."""
+        """Patch module `keras.src.random.seed_generator`."""
         generator = module.SeedGenerator
         original, make, find = generator.__init__, module.make_default_seed, module.global_seed_generator
 
@@ -78,12 +78,12 @@ class Keras:
         module.global_seed_generator = wraps_like(global_seed_generator, find)
 
     def forget_generators(self, module: Any) -> None:
-        """Let Keras make its global seed generators anew, one for each stream."""
+        """Let Keras recreate its global seed generators, one per stream."""
         for stream in STREAMS:
             module.global_state.set_global_attribute("%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream), None)
 
     def _made_for(self, frame: FrameType | None) -> str:
-        """The stream that a seed is made for, by the object that makes it: a layer that transforms data, or another."""
+        """The stream of a seed, from the object that requests it: a layer that transforms data, or another one."""
         while frame is not None and str(frame.f_globals.get("__name__")).startswith("keras.src"):
             module = str(frame.f_globals["__name__"])
             if module.startswith("keras.src.initializers"):
@@ -98,7 +98,7 @@ class Keras:
         return "dropout"
 
     def patch_initialisers(self, module: Any) -> None:
-        """Module `keras.src.initializers.random_initializers`."""
+        """Patch module `keras.src.initializers.random_initializers`."""
         initialiser = module.RandomInitializer
         original = initialiser.__init__
 
@@ -108,7 +108,7 @@ class Keras:
                 return
             if isinstance(seed, int):
                 self_.seed = self.project_seed(seed, "keras.%s.seed" % type(self_).__name__, "init")
-            elif hasattr(self_.seed, "next"):  # those that share a generator go on sharing one
+            elif hasattr(self_.seed, "next"):  # those that share a generator continue to share one
                 twin = getattr(seed, "_deviate_twin", None) or type(seed)(Given(self._twin_of(seed)))
                 self_.seed = seed._deviate_twin = twin
 
@@ -119,17 +119,17 @@ class Keras:
         return self.draw_seed("init") if seed is None else _small(self.requests.seed("init", spell_seed(seed)))
 
     def patch_draws(self, module: Any) -> None:
-        """Module `keras.src.random.random`: what is called with a number for a seed draws the same every time."""
+        """Patch module `keras.src.random.random`: functions with an integer seed draw the same numbers each time."""
         for name in (*DRAWS, SHUFFLE):
             setattr(module, name, self._draw(getattr(module, name), name))
 
     def patch_images(self, module: Any) -> None:
-        """Module `keras.src.ops.image`, in which one function takes a seed."""
+        """Patch module `keras.src.ops.image`, in which one function takes a seed."""
         if hasattr(module, "elastic_transform"):
             module.elastic_transform = self._draw(module.elastic_transform, "elastic_transform")
 
     def patch_torch(self, module: Any) -> None:
-        """Module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are none of the script's."""
+        """Patch module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are not the script's."""
         seeding, original = self.context.seeding, module.torch_seed_generator
 
         def torch_seed_generator(seed: Any) -> Any:
@@ -155,7 +155,7 @@ class Keras:
     # ------------------------------------------------------------ regions
 
     def patch_layers(self, module: Any) -> None:
-        """Module `keras.src.layers.layer`."""
+        """Patch module `keras.src.layers.layer`."""
         layer, keras = module.Layer, self
         for name in ("add_weight", "_maybe_build"):
             setattr(layer, name, region(self.streams, "init", getattr(layer, name)))
@@ -179,7 +179,7 @@ _transforms: dict[Any, bool] = {}
 
 
 def _transforms_data(kind: Any) -> bool:
-    """Whether this is a class of layers for preprocessing, or derived from one."""
+    """Whether a class is a preprocessing layer, or derived from one."""
     if kind not in _transforms:
         _transforms[kind] = any(str(base.__module__).startswith(PREPROCESSING) for base in kind.__mro__)
     return _transforms[kind]
@@ -190,7 +190,7 @@ def _small(seed: int) -> Given:
 
 
 def _owner(frame: FrameType, generator: Any) -> str:
-    """What a generator is made for: the layer of the library whose constructor makes it, or itself."""
+    """The owner of a generator: the library layer whose constructor creates it, or the generator itself."""
     owner: Any = generator
     while str(frame.f_globals.get("__name__")).startswith("keras.src") and frame.f_back is not None:
         if frame.f_code.co_name == "__init__":
@@ -200,7 +200,7 @@ def _owner(frame: FrameType, generator: Any) -> str:
 
 
 def set_random_seed(original: Any, context: AdapterContext) -> Any:
-    """`keras.utils.set_random_seed`: one record, and every library that it seeds begins anew, keyed by the seed."""
+    """`keras.utils.set_random_seed`: one record, and every library that it seeds is reset with the seed as key."""
 
     def routed_set_seed(seed: Any) -> None:
         seeding = context.seeding

@@ -1,9 +1,9 @@
-"""Traces of Keras: the batches of `fit`, with TensorFlow and with JAX; with TensorFlow, the script's own loops too.
+"""Traces Keras: batches of `fit` with TensorFlow and JAX; with TensorFlow also loops of the script.
 
-The step of `fit` is compiled: what goes in and comes out is all there is. Its inputs leave the graph beside its results
-where TensorFlow takes them from an iterator inside of it; nothing is added to what is compiled. Outside of graphs, what
-optimizers and layers are given has its numbers: gradients, updates and outputs of layers are recorded there. With
-PyTorch, layers are modules of its own, and its adapter sees all of it.
+The step of `fit` is compiled, so only its inputs and outputs are visible. Where TensorFlow takes the inputs from an
+iterator inside the graph, they are returned beside the results; nothing is added to the computation. In eager mode,
+arguments of optimizers and layers have values: gradients, updates and layer outputs are recorded there. With PyTorch,
+layers are PyTorch modules, and its adapter records everything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEVERAL = "several steps are run in one execution (steps_per_execution), of whic
 
 
 class KerasTrace:
-    """What is traced of the models of Keras.
+    """Traces Keras models.
 
     Attributes:
         has_begun: whether the inputs of a step outside of `fit` have been recorded, and its update not yet.
@@ -48,7 +48,7 @@ class KerasTrace:
         self.depth = 0
 
     def patch(self, module: Any) -> None:
-        """The module of a trainer, of the base of optimizers, or of the base of layers."""
+        """Patch the module of a trainer, of the optimizer base class, or of the layer base class."""
         if module.__name__ == OPTIMIZERS:
             self._patch_optimizer(module.BaseOptimizer)
         elif module.__name__ == LAYERS:
@@ -91,7 +91,7 @@ class KerasTrace:
         return bool(model.distribute_strategy.num_replicas_in_sync == 1)
 
     def _converting(self, convert: Any) -> Any:
-        """What goes around the compiled step: its inputs are given back beside its results."""
+        """Wrap the compiled step so that it returns its inputs beside its results."""
 
         def _autoconvert_optionals(model: Any, step: Any) -> Any:
             function = convert(model, step)
@@ -102,7 +102,7 @@ class KerasTrace:
             def give(data: Any) -> Any:
                 tensorflow = sys.modules["tensorflow"]
                 tensors = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
-                if tensorflow.executing_eagerly():  # run_eagerly: told before its layers are
+                if tensorflow.executing_eagerly():  # with run_eagerly, this is called before its layers
                     self._tell(lambda: self._batch(tensors, self.place))
                     tensors = []
                 parts[:] = [name for name, _ in tensors]
@@ -113,7 +113,7 @@ class KerasTrace:
         return _autoconvert_optionals
 
     def _step(self, reference: Any, function: Any, iterator: Any) -> Any:
-        """A batch, with TensorFlow."""
+        """A batch with TensorFlow."""
         model = reference()
         parts = self.parts.get(model)
         frame = sys._getframe(1)
@@ -128,7 +128,7 @@ class KerasTrace:
         return logs
 
     def _jax_step(self, reference: Any, function: Any, state: Any, iterator: Any) -> Any:
-        """A batch, with JAX; the arrays of `state` are gone after the call."""
+        """A batch with JAX; the arrays of `state` are deleted after the call."""
         model = reference()
         frame = sys._getframe(1)
         seen = _Seen(iterator)
@@ -153,7 +153,7 @@ class KerasTrace:
         self.step.at_states(place)
 
     def _record_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
-        """Once, as they are before the first step that is traced."""
+        """Record the weights once, before the first traced step."""
         if model in self.recorded or self.trace.is_dropped:
             return
         self.recorded.add(model)
@@ -218,7 +218,7 @@ class KerasTrace:
         self.trace.tick()
 
     def _patch_layers(self, layer: Any) -> None:
-        """Calls of layers under a tape, outside of graphs: the outermost is the forward pass."""
+        """Calls of layers under a tape in eager mode: the outermost one is the forward pass."""
         original = layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -264,7 +264,7 @@ class KerasTrace:
 
 
 class _Seen:
-    """An iterator that knows what it gave last."""
+    """An iterator that remembers its last item."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -279,7 +279,7 @@ class _Seen:
 
 
 def _parts_of(data: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a batch as Keras takes them apart."""
+    """The parts of a batch, as Keras unpacks them."""
     for name, part in zip(PARTS, data if isinstance(data, (tuple, list)) else [data]):
         yield from named_parts(part, name)
 
@@ -295,7 +295,7 @@ def _dense(name: str, grad: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _seeds_of(layer: Any) -> set[str]:
-    """Paths of the states of its random generators: no weights."""
+    """Paths of the states of random generators, which are not weights."""
     weights = {id(variable) for variable in layer.weights}
     return {variable.path for variable in layer.variables if id(variable) not in weights}
 
@@ -305,13 +305,13 @@ def _values_of(layer: Any) -> dict[str, Callable[[], Any]]:
 
 
 def _values_with_optimizer(model: Any) -> dict[str, Callable[[], Any]]:
-    """Those of the optimizer first: a moment tells of the gradient, a learning rate of itself, weights of either."""
+    """Values of the optimizer first: moments show the gradient, learning rates are separate, weights show both."""
     variables = [*getattr(model.optimizer, "variables", ()), *model.variables]
     return {variable.path: functools.partial(to_numpy, variable) for variable in variables}
 
 
 def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
-    """The same of what JAX hands from step to step."""
+    """Values in the state that JAX passes from step to step, in the same order."""
     trained, untrained, *optimized = zip(
         [model.trainable_variables, model.non_trainable_variables, getattr(model.optimizer, "variables", ())], state
     )

@@ -105,9 +105,7 @@ class Surroundings:
         return truth
 
     def _neighbour(self, around: Around, first_input: Any, output: Any) -> Any:
-        """The labels beside an input: `y_test` beside `X_test`, `data.y` beside `data.x`; rows are selected like those
-        of the input.
-        """
+        """The labels beside an input: `y_test` by `X_test`, `data.y` by `data.x`; with the same selection of rows."""
         by_name = {key: value for key, value in around if isinstance(key, str)}
         holders = [around[0]]
         holders += [

@@ -134,9 +134,7 @@ class Memory:
 
 
 def _storage_check(tensor: Any) -> Callable[[], bool]:
-    """A function that returns whether the memory of a tensor is still allocated, or whether a sparse tensor still
-    exists.
-    """
+    """A function that returns whether the memory of a tensor is still in use; for sparse ones, the tensor."""
     weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

@@ -176,9 +176,7 @@ class Ranks:
         self.has_shared = False
 
     def place(self) -> tuple[int, int]:
-        """The rank and the number of ranks, from the script's process group (also after its end), else from the
-        launcher.
-        """
+        """Rank and number of ranks, from the script's process group (also after its end), else from the launcher."""
         distributed = self.distributed
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             self.group_place = distributed.get_rank(), distributed.get_world_size()

@@ -156,8 +156,7 @@ class Predictions:
         return self.is_compiling() or self.torch._C._get_tracing_state() is not None
 
     def _counts(self, module: Any) -> bool:
-        """Whether a module was trained, or has weights of equal names and shapes, as an averaged copy or a loaded
-        model.
+        """Whether a module was trained, or has weights of equal names and shapes, as averaged or loaded models do.
 
         Before any training all modules count, as the program may only evaluate.
         """
