@@ -50,7 +50,7 @@ MAKING = ".attempt-"
 
 
 def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
-    """The attempt that makes the run done, None when it has to run (again): one whose files are what they were."""
+    """The attempt that completes the run: the one whose files are intact; None if the run has to be (re)started."""
     for attempt in reversed(attempts(run)):
         try:
             result = read_result(attempt)
@@ -64,7 +64,7 @@ def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
 def end_orphans(
     runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
 ) -> None:
-    """End what executors that died have left running, and give those attempts a result: lost.
+    """End processes left by dead executors, and mark their attempts as lost.
 
     Args:
         waits: look for as long as it takes to tell whether an executor of another machine lives; else it is taken to
@@ -75,7 +75,7 @@ def end_orphans(
         InUseError: somebody else runs one of these runs now.
     """
     runs = list(runs)
-    for attempt in refuse_living(runs, waits=waits, on_notice=on_notice):  # not those that were made since then
+    for attempt in refuse_living(runs, waits=waits, on_notice=on_notice):  # except attempts created since then
         if not result_file(attempt).exists():
             _end_orphan(attempt)
             _remove_left_over(attempt)
@@ -86,7 +86,7 @@ def end_orphans(
 def refuse_living(
     runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """The attempts of these runs whose executor has died, or is this process; arguments as in `end_orphans`.
+    """Unfinished attempts of these runs whose executor is dead, or is this process; arguments as in `end_orphans`.
 
     Raises:
         InUseError: somebody else runs one of these runs now.
@@ -111,7 +111,7 @@ def refuse_living(
 
 
 def claim_of(pid: int, now: float, *, continues: int | None = None) -> Claim:
-    """The claim of a process of this machine."""
+    """The claim of a process on this machine."""
     machine = this_machine()
     return Claim(
         machine.host, pid, birth(pid), now, now, continues=continues, boot=machine.boot, namespace=machine.namespace
@@ -119,7 +119,7 @@ def claim_of(pid: int, now: float, *, continues: int | None = None) -> Claim:
 
 
 def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Claim]:
-    """Make the next attempt with its claim.
+    """Create the next attempt with its claim.
 
     Raises:
         InUseError: somebody else was faster.
@@ -146,9 +146,9 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
 
 
 def give_back(attempt: Path) -> None:
-    """Take away an attempt in which nothing was begun. It never stands there without its claim.
+    """Remove an attempt in which nothing was started. It is never visible without its claim.
 
-    A result would be the latest of the run, and would be told in place of the one that makes it done.
+    A result would become the latest of the run, and hide the one that completes it.
     """
     leftover = _making(attempt.parent)
     attempt.rename(leftover)
@@ -156,16 +156,16 @@ def give_back(attempt: Path) -> None:
 
 
 def temporary_prefix(attempt: Path) -> str:
-    """How the name of the temporary folder of an attempt begins: with a digest of where the attempt lies.
+    """Prefix of the name of an attempt's temporary folder, with a digest of the attempt's location.
 
-    A claim can name any folder, and the project may be a stranger's: only a folder that was made for this attempt has
-    such a name.
+    A claim can contain any path, and the project may come from a stranger, so only folders with this prefix are
+    removed.
     """
     return f"{TEMPORARY}{hashlib.sha256(os.fsencode(attempt.absolute())).hexdigest()[:12]}-"
 
 
 def temporary_of(attempt: Path, claim: Claim) -> Path | None:
-    """The temporary folder of an attempt, if it is there, on this machine, the user's, and made for this attempt."""
+    """The temporary folder of an attempt, if it exists on this machine, belongs to the user and was created for it."""
     path = Path(claim.temporary)
     if claim.host != this_machine().host or not path.is_absolute() or ".." in path.parts:
         return None
@@ -208,7 +208,7 @@ def _making(run: Path) -> Path:
 
 
 def _remove_left_over(folder: Path) -> None:
-    """Remove what was being written when its writer died, who is told by the end of its name."""
+    """Remove partially written files of dead writers, whose names are the suffix."""
     for leftover in folder.glob(".*"):
         writer, _, pid = leftover.name.rpartition("-")
         is_mine = writer.endswith(f".{machine_name()}") and pid.isdecimal()
@@ -225,7 +225,7 @@ def _is_mine(claim: Claim) -> bool:
 
 
 def _hash(run: Path) -> str:
-    """The hash of a run's spec; empty when a power cut took the file, for nothing that ended well hangs on it here."""
+    """Hash of a run's spec; empty if the file was lost in a power cut, as no finished run depends on it here."""
     try:
         return spec_hash(read_spec(spec_file(run)))
     except RecordError:
@@ -239,7 +239,7 @@ def _holder(claim: Claim | None) -> str:
 
 
 def holder_text(claim: Claim) -> str:
-    """Who holds a claim: its process, and the machine where it is another one."""
+    """The holder of a claim in words: its process, and its machine if it is another one."""
     if is_here(claim):
         return f"process {claim.pid}"
     is_namesake = claim.host == this_machine().host

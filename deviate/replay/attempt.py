@@ -1,4 +1,4 @@
-"""One attempt of a run on this machine: from its claim and work copy to its result."""
+"""An attempt of a run on this machine, from its claim and work copy to its result."""
 
 import dataclasses
 import os
@@ -55,7 +55,7 @@ from deviate.replay.workcopy import child_environment, command_in_copy, found_wo
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """The snapshot of an experiment, read once for all its runs."""
+    """The snapshot of an experiment, read once for all of its runs."""
 
     snapshot: Snapshot
     manifest: Manifest
@@ -76,7 +76,7 @@ def read_frozen(experiment: Path) -> Frozen:
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt while it is under way."""
+    """An attempt in progress."""
 
     order: Order
     frozen: Frozen
@@ -99,7 +99,7 @@ class Attempt:
         return self.order.spec
 
     def tell(self, kind: Literal["started", "progress"]) -> RunUpdate:
-        """News of it as it stands now."""
+        """An update with the current state."""
         return RunUpdate(
             kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
             self.progress.step, self.progress.value, wall_time_s=time.monotonic() - self.began,
@@ -154,7 +154,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
 
 
 def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:
-    """Start the commands in a slot, and write down what leads them.
+    """Start the commands in a slot, and record their leader.
 
     Raises:
         InUseError: another executor has given this attempt up, and may be at the run.
@@ -197,7 +197,7 @@ def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) 
 
 
 def beat(attempt: Attempt, leader: int) -> bool:
-    """Renew the claim; False when somebody else has given this attempt up, so that it must end and write nothing."""
+    """Update the heartbeat; returns False if the attempt was given up by another executor, and must end silently."""
     if result_file(attempt.folder).exists():
         attempt.is_taken = True
         return False
@@ -210,7 +210,7 @@ def beat(attempt: Attempt, leader: int) -> bool:
 
 
 def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_memory: bool) -> Ending:
-    """How the commands of an attempt ended."""
+    """The ending of an attempt's commands."""
     patience = settings.stall_timeout_s if attempt.stopped == "stall" else settings.timeout_s
     ending = judge(
         ended.code,
@@ -227,7 +227,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     )  # fmt: skip
     if ending.status != "completed" and ended.command:
         command = shlex.join(redact_words(attempt.spec.then[ended.command - 1]))
-        ending = CANCELLED if ended.problem else ending  # no failure of the training
+        ending = CANCELLED if ended.problem else ending  # not a failure of the training
         return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
     cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not is_whole(path)]
     attempt.progress.look()
@@ -238,7 +238,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
 
 
 def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
-    """Write the result, the last file of an attempt, and remove what nobody needs any more.
+    """Write the result, the last file of an attempt, and remove files that are no longer needed.
 
     Raises:
         RecordError: the disk does not take it; the attempt has no result, and will be run again.
@@ -268,7 +268,7 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
         attempt.slot.device,
         attempt.n_sharing,
     )
-    shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, for nobody looks at an attempt with a result
+    shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, as nobody examines an attempt with a result
     if not attempt.is_taken:
         write_result(attempt.folder, result)
     attempt.progress.look()
@@ -276,7 +276,7 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
 
 
 def cancel_attempt(attempt: Attempt) -> tuple[Result, Outcome]:
-    """The result of an attempt that was never started."""
+    """The result of an attempt that was not started."""
     return finish_attempt(attempt, CANCELLED, 0.0)
 
 
@@ -287,7 +287,7 @@ def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) ->
 
 
 def _left_behind(run: Path) -> int | None:
-    """The attempt that was lost last, if its work copy is still there, and was whole: else nothing ran in it."""
+    """The latest lost attempt whose work copy still exists and was complete, as otherwise nothing ran in it."""
     for attempt in reversed(attempts(run)):
         result, claim = read_intact_result(attempt), read_claim(attempt)
         if result is not None and result.status in {"lost", "cancelled"} and (attempt / "work").is_dir():
@@ -297,14 +297,14 @@ def _left_behind(run: Path) -> int | None:
 
 
 def _fill_in(word: str, places: dict[str, str]) -> str:
-    """A word of the command with {run}, {replicate} and {variant} filled in; other braces stay as they are."""
+    """Replace {run}, {replicate} and {variant} in a word of the command; other braces are unchanged."""
     for name, value in places.items():
         word = word.replace(f"{{{name}}}", value)
     return word
 
 
 def _ports(spec: Spec) -> dict[str, str]:
-    """A free port for the processes of a run to meet at: two runs at once would take the same one.
+    """A free port for the processes of a run, since concurrent runs would use the same default.
 
     Source: torch.distributed, Environment variable initialization; torch/distributed/argparse_util.py, PET_*.
     """

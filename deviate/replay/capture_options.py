@@ -1,4 +1,4 @@
-"""What runs are to keep beside their metrics: the user's words into the pairs of a spec, and the pairs into words."""
+"""What runs should capture: converts the user's options to the pairs of a spec, and pairs to text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def capture_pairs(
     augmentations: Sequence[str] = (),
     flag: str = "--capture",
 ) -> Pairs:
-    """What is asked for, as in `Spec.capture`; empty for nothing. What is not said is left out.
+    """Pairs as in `Spec.capture`; empty to capture nothing. Options that were not set are left out.
 
     Args:
         kinds: some of KINDS, or `none` alone, which goes before all else.
@@ -66,19 +66,19 @@ def capture_pairs(
 
 
 def with_defaults(pairs: Pairs) -> Pairs:
-    """The same with what was not said at its default, so that a spec tells it all."""
+    """Add defaults for options that were not set, so that a spec is complete."""
     if not pairs or is_trace(pairs):
         return pairs
     return (*pairs, *(() if "limit" in dict(pairs) else (("limit", str(bytes_of(DEFAULT_LIMIT))),)))
 
 
 def is_trace(pairs: Pairs) -> bool:
-    """Whether runs that keep this are those of a ladder, and leave a trace."""
+    """Whether these runs belong to a ladder of `deviate diverge`, and write a trace."""
     return TRACE in dict(pairs)
 
 
 def is_captured(wanted: Pairs, recorded: Pairs) -> bool:
-    """Whether runs that keep so much have all that is asked for. Who asks for nothing has it."""
+    """Whether runs with the captured pairs have everything that is requested. An empty request is always satisfied."""
     if is_trace(wanted) or is_trace(recorded):
         return wanted == recorded
     recorded_values = dict(recorded)
@@ -90,7 +90,7 @@ def is_captured(wanted: Pairs, recorded: Pairs) -> bool:
 
 
 def describe_capture(pairs: Pairs) -> str:
-    """In words, as "predictions and weights, at the end and every 5 steps of the main loop"; "nothing" for nothing."""
+    """In words, such as "predictions and weights, at the end and every 5 steps of the main loop", or "nothing"."""
     wanted: Mapping[str, str] = dict(pairs)
     if TRACE in wanted:
         return _describe_trace(wanted)

@@ -1,4 +1,4 @@
-"""Runs that start from a checkpoint of an earlier training: what the guest tells of them, and the error for it."""
+"""Runs that start from a checkpoint of an earlier training: the guest's report of it, and the error."""
 
 import contextlib
 import subprocess
@@ -14,16 +14,16 @@ GIT_S = 10.0
 
 
 class CheckpointWatch:
-    """Follows the event files of one attempt; each byte is looked at once."""
+    """Follows the event files of one attempt, reading each byte once."""
 
     def __init__(self, attempt: Path) -> None:
         self._attempt = attempt
         self._read: dict[Path, int] = {}
 
     def look(self) -> tuple[str, str] | None:
-        """The file from which the run started, relative to the project where it lies in it, and what told so.
+        """The file from which the run started, relative to the project if inside, and the evidence.
 
-        None as long as nothing was told. A file that git tracks belongs to the project, whatever its name says.
+        None while nothing was reported. A file tracked by git belongs to the project, regardless of its name.
         """
         for path in event_files(self._attempt):
             with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ class CheckpointWatch:
 
 
 def checkpoint_error(name: str, reason: str) -> RunError:
-    """The error for runs that start from a file of an earlier training, with the ways out."""
+    """The error for runs that start from a file of an earlier training, with remedies."""
     folder = name.rpartition("/")[0]
     fresh = f"{folder}/" if folder else name
     cure = f'let {fresh} start empty in each run, by [snapshot] fresh = ["{fresh}"] in deviate.toml, or delete it'
@@ -63,12 +63,12 @@ def checkpoint_error(name: str, reason: str) -> RunError:
 
 
 def describe_stop(name: str, reason: str) -> str:
-    """What happened, as the reason of a run that was ended for it."""
+    """The reason why a run was stopped."""
     return f"started from {name}, which an earlier training left there ({reason})"
 
 
 def _is_tracked(attempt: Path, name: str) -> bool:
-    """Whether git knows a file of the work copy; False where nobody can tell."""
+    """Whether git tracks a file of the work copy; False if unknown."""
     roots = [path for path in attempt.glob("work/*/*") if path.is_dir() and not path.is_symlink()]
     for root in roots:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""The commands of runs on this machine: each run is a process group at a time, and its commands follow one another."""
+"""Processes of runs on this machine: the commands of a run are executed in order, each in a process group."""
 
 import os
 import queue
@@ -19,7 +19,7 @@ LEFT_BEHIND_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Commands ready to start, each when the one before has ended well: `attempt` takes their output and names them."""
+    """Commands that are ready to start in order, each after the previous one succeeded; `attempt` gets their output."""
 
     attempt: Path
     commands: Sequence[Sequence[str]]
@@ -30,7 +30,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last command has ended, or one failed. `code` is negative for the signal that killed it.
+    """The end of a run's commands, after the last one or a failure. `code` is negative for a signal.
 
     Attributes:
         command: which of them it was, from 0.
@@ -45,9 +45,9 @@ class Ended:
 
 
 class Commands:
-    """Starts commands, tells when they have ended, and ends them when asked.
+    """Starts commands, reports their end, and stops them on request.
 
-    One thread waits for each run: no polling, no pipes, nothing that could slow it down.
+    One thread waits for each run: there are no polling and no pipes that could slow it down.
     """
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
@@ -58,7 +58,7 @@ class Commands:
         self._kill_at: dict[Path, float] = {}
 
     def start(self, launch: Launch) -> int:
-        """Start the first command in a process group of its own; gives the leader's process number.
+        """Start the first command in a new process group; returns the process number of its leader.
 
         Raises:
             RunError: there is no such command, or it cannot be executed.
@@ -75,11 +75,11 @@ class Commands:
         return process.pid
 
     def leader(self, attempt: Path) -> int:
-        """The leader of the process group that runs now; 0 when none does."""
+        """Leader of the current process group; 0 if there is none."""
         return self._groups.get(attempt, 0)
 
     def wait(self, timeout_s: float) -> Ended | None:
-        """The next run whose commands have ended; None when none did within the time."""
+        """The next run whose commands have ended; None after a timeout."""
         try:
             ended = self._ended.get(timeout=timeout_s) if timeout_s > 0 else self._ended.get_nowait()
         except queue.Empty:
@@ -90,7 +90,7 @@ class Commands:
         return ended
 
     def stop(self, attempt: Path, *, at_once: bool = False) -> None:
-        """Ask a command and all it started to end; kill what does not in time. None follows it."""
+        """Ask a command and its descendants to terminate; kill them after a timeout. No further command follows."""
         with self._lock:
             if attempt in self._groups:
                 self._kill_at.setdefault(attempt, time.monotonic() + self._grace_s)
@@ -108,8 +108,8 @@ class Commands:
         while True:
             code = process.wait()
             wall_time_s = time.monotonic() - began
-            end_group(process.pid, grace_s=LEFT_BEHIND_S)  # a command is over when it says so
-            end_processes(lambda: processes_of(launch.attempt), grace_s=LEFT_BEHIND_S)  # with a session of their own
+            end_group(process.pid, grace_s=LEFT_BEHIND_S)  # a command has ended when its leader has
+            end_processes(lambda: processes_of(launch.attempt), grace_s=LEFT_BEHIND_S)  # those in their own session
             if (code and code not in launch.ignored_codes) or index + 1 == len(launch.commands):
                 break
             with self._lock:

@@ -1,4 +1,4 @@
-"""Commands in containers: the folders and variables that a run needs are handed in.
+"""Runs commands in containers, with the folders and variables that a run needs.
 
 Source: docker-run(1) and podman-run(1), options -v, -w, -e and -u; the user guides of Apptainer and Singularity,
 options --bind and --pwd, and variables APPTAINERENV_* and SINGULARITYENV_*, which reach a container in any mode.
@@ -25,7 +25,7 @@ def wrap_command(
     names: Sequence[str],
     cwd: Path,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The command in its container, and the variables to start it with.
+    """The command inside its container, and the variables to start it with.
 
     Args:
         wrap: how the container is started, up to its image, such as `docker run --gpus all IMAGE`.
@@ -54,7 +54,7 @@ def wrap_command(
 
 
 def _owner(program: str) -> str:
-    """Who the command has to be inside, so that what it writes is the user's: with Podman, root stands for the user.
+    """User options of the container, so that files belong to the user: in rootless Podman, root maps to the user.
 
     Source: podman-run(1), Rootless containers.
     """

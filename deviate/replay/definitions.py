@@ -1,4 +1,4 @@
-"""Variants of the user's own: `[variants.NAME]` of `deviate.toml` made into a variant, or refused with the reason."""
+"""User-defined variants: converts `[variants.NAME]` of `deviate.toml`, or rejects it with a reason."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a run is started in, found out once and written beside each run: a fingerprint that no run waits for."""
+"""Collects the environment of runs, once, and writes it beside each run without delaying runs."""
 
 import contextlib
 import itertools
@@ -39,9 +39,9 @@ LONGEST_ANSWER_S = 90.0
 
 
 class Environments:
-    """Finds out what runs are started in, for one process that starts them.
+    """Collects environments for one process that starts runs.
 
-    An interpreter is asked once, in a thread beside the first run that it executes.
+    Each interpreter is queried once, in a thread beside the first run that it executes.
     """
 
     def __init__(self, base: Mapping[str, str] = os.environ) -> None:
@@ -51,7 +51,7 @@ class Environments:
         self._hostname = socket.gethostname()
 
     def begin(self, spec: Spec, cwd: Path, environment: Mapping[str, str]) -> None:
-        """Say that a run has started; returns at once.
+        """A run has started; returns immediately.
 
         Args:
             cwd: working folder of its command, which has to last until the interpreter has answered or the run ends.
@@ -111,7 +111,7 @@ class Environments:
         write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, more))
 
     def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
-        """By the command, else by what the guest said, unless that is a path in a container."""
+        """Select the answer by the command, else by the guest's report, unless that is a path in a container."""
         interpreter, why = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
         is_elsewhere = spec.wrap or any(Path(word).name in CONTAINERS for word in spec.command[:1])
         if interpreter is None and not is_elsewhere and os.access(executable, os.X_OK):
@@ -129,7 +129,7 @@ class Environments:
 
 
 class _Answer:
-    """What one interpreter says, once it has: asked in a thread, which a process that ends does not wait for."""
+    """The answer of one interpreter, queried in a daemon thread."""
 
     def __init__(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str) -> None:
         self._interpreter: Mapping[str, str] = {"unknown": why or "it did not answer in time"}
@@ -140,7 +140,7 @@ class _Answer:
         self._thread.start()
 
     def platform(self, base: Mapping[str, str]) -> Platform:
-        """Waits for the answer."""
+        """Wait for the answer."""
         if self._platform is None:
             self._thread.join(LONGEST_ANSWER_S)
             self._platform = Platform(self._interpreter, self._packages, self._machine, shell_variables(base))
@@ -166,7 +166,7 @@ def current_platform(
 
 
 def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
-    """Variables of the user's shell that matter, without secrets, in the order of their names."""
+    """Relevant variables of the user's shell, without secrets, sorted by name."""
     return dict(sorted(redact_variables(_that_matter(base), known_secrets(base)).items()))
 
 
@@ -188,7 +188,7 @@ def _in_words(git: Commit | None) -> str:
 
 
 def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
-    """The interpreter of the first process that reported, and facts about frameworks; later ones hold."""
+    """The interpreter of the first process that reported, and framework facts, of which later ones count."""
     executable, facts = "", dict[str, str]()
     for path in itertools.islice(sorted(event_files(attempt), key=_start), MOST_FILES):
         for line in _ends(path):
@@ -201,13 +201,13 @@ def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
 
 
 def _start(path: Path) -> str:
-    """Event files are called `events-<process>-<time>`: the time in hexadecimal digits."""
+    """Start time from the name of an event file, `events-<process>-<time>`, in hexadecimal digits."""
     time = path.stem.removesuffix("-cut").rpartition("-")[2]
     return time.rjust(20, "0")
 
 
 def _ends(path: Path) -> list[bytes]:
-    """The lines at both ends of a file; a line that is cut cannot be decoded."""
+    """Lines at both ends of a file; truncated lines cannot be decoded."""
     try:
         with path.open("rb") as file:
             head = file.read(WINDOW)

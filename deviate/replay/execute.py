@@ -1,4 +1,4 @@
-"""Runs what a plan lacks: keeps an executor busy, starts lost runs anew, and leaves everything resumable."""
+"""Executes the missing runs of a plan: keeps an executor busy, restarts lost runs, and can resume at any time."""
 
 import collections
 import dataclasses
@@ -27,7 +27,7 @@ FAILED = frozenset({"crashed", "timed_out", "silent", "lost"})
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who is told of what.
+    """Callbacks for events during execution.
 
     Attributes:
         on_update: news of a run.
@@ -50,7 +50,7 @@ def execute(
     retries: int = 1,
     on_update: Callable[[RunUpdate], None] = lambda _: None,
 ) -> tuple[Outcome, ...]:
-    """Run what is not on record of one experiment, on this machine; gives the outcomes in the order of the specs."""
+    """Execute the unrecorded runs of one experiment on this machine; returns outcomes in the order of the specs."""
     if snapshot.folder.parent != experiment_folder:
         raise ValueError(f"{snapshot.folder} is not the snapshot of {experiment_folder}")
     settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
@@ -68,9 +68,9 @@ def execute_orders(
     budget_s: float | None = None,
     drains: bool = False,
 ) -> dict[Order, Outcome]:
-    """Carry out every order that is not on record, in this order; gives the outcomes of all that have ended.
+    """Execute all orders that are not on record, in order; returns the outcomes of those that have ended.
 
-    Training failures are outcomes and never run again; a lost run is started anew, at most `retries` times per call.
+    Training failures are outcomes and are not repeated; a lost run is restarted, at most `retries` times per call.
 
     Args:
         budget_s: seconds for all of it: no run is started that would not end within them, judged by those before,
@@ -93,7 +93,7 @@ def execute_orders(
 
 
 def work(order: Order, settings: Settings) -> Outcome:
-    """Carry out one run on this machine, with the devices that this process has, whoever runs the others.
+    """Execute one run on this machine with the devices of this process, regardless of who executes other runs.
 
     Raises:
         InUseError: somebody else runs it now.
@@ -122,7 +122,7 @@ def _run(schedule: "_Schedule", *, drains: bool) -> dict[Order, Outcome]:
 
 @dataclass(slots=True)
 class _Schedule:
-    """What waits, what runs and what has ended."""
+    """Orders that are waiting, running or finished."""
 
     executor: Executor
     settings: Settings
@@ -139,7 +139,7 @@ class _Schedule:
     is_closed: bool = False
 
     def admit(self, orders: Iterable[Order]) -> None:
-        """Take up orders: what is on record is an outcome, the rest waits."""
+        """Accept orders: those on record become outcomes, others wait."""
         for order in orders:
             settled = settled_attempt(order.run, order.spec)
             if settled is None:
@@ -169,20 +169,20 @@ class _Schedule:
                 self._take(update)
 
     def _raise_interrupt(self) -> None:
-        """Raise the interrupt that was asked for: here nothing is half done."""
+        """Raise the requested interrupt at a point where nothing is half done."""
         if self.is_interrupted:
             self.is_interrupted = False
             raise KeyboardInterrupt
 
     def _close(self, notice: str) -> None:
-        """Start no further run; those that no slot has taken yet are given back."""
+        """Stop starting runs; orders that have no slot yet are returned."""
         self.is_closed = True
         self.waiting.clear()
         self.executor.withdraw()
         self.listeners.on_notice(notice)
 
     def stop(self) -> None:
-        """End what runs, politely unless interrupted again; all of it will be run again."""
+        """Stop all runs, gently unless interrupted again; they will be repeated later."""
         at_once = False
         while self.running:
             try:
@@ -193,7 +193,7 @@ class _Schedule:
                     self._take(update)
             except KeyboardInterrupt:
                 at_once = True
-            except DeviateError:  # the disk is still full: the first error is the one to tell
+            except DeviateError:  # the disk is still full, and the first error is the one to report
                 continue
 
     def _submit(self) -> None:
@@ -202,7 +202,7 @@ class _Schedule:
             room = min(room, self.executor.capacity - len(self.running))
         batch = [self.waiting.popleft() for _ in range(room)]
         if batch:
-            self.executor.submit(batch)  # raises where none was taken, and then there is none to wait for
+            self.executor.submit(batch)  # raises if no order was accepted, and then there is none to wait for
             self.running.update((order.run, order) for order in batch)
 
     def _take(self, update: RunUpdate) -> None:
@@ -226,7 +226,7 @@ class _Schedule:
             self._close(f"No new runs: {self.n_failed} have failed, and --max-failures is {most}.")
 
     def _stop_starting_in_time(self) -> None:
-        """Within a budget, start nothing that would not end; at its end, end what runs."""
+        """With a time budget, start no run that would exceed it; at its end, stop all runs."""
         if self.budget_s is None:
             return
         remaining_s = self.budget_s - (time.monotonic() - self.began)
@@ -240,10 +240,10 @@ class _Schedule:
 
 @contextmanager
 def _interrupts(schedule: _Schedule, *, drains: bool) -> Iterator[None]:
-    """While runs go on, signals that interrupt wait until nothing is half done.
+    """Defer interrupt signals while runs are executed, until nothing is half done.
 
-    An exception out of a handler could come between the end of a run and the line that notes it, and then the run would
-    be waited for without end. Whoever does not want to wait for that moment asks again.
+    An exception raised in a signal handler could separate the end of a run from its bookkeeping, and the run would be
+    waited for forever. A repeated signal takes effect earlier.
 
     Args:
         drains: the first SIGINT starts no new runs, and only the next one interrupts.

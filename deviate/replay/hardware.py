@@ -1,4 +1,4 @@
-"""The machine on which runs are started: processor, limits, system, GPUs and their driver."""
+"""Facts about the machine that starts runs: processor, limits, system, GPUs and their driver."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ NO_LIMIT = 1 << 60
 
 
 def machine_facts(root: Path = ROOT) -> dict[str, str]:
-    """Facts for people and for comparison, each left out where the system does not tell it. Sizes in MiB."""
+    """Facts to show and to compare; facts that the system does not provide are left out. Sizes in MiB."""
     facts = {
         "CPU": _cpu(root),
         "cores": str(len(_affinity()) or os.cpu_count() or ""),
@@ -43,7 +43,7 @@ def _affinity() -> list[int]:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """`0-3,8`, as the tools that set it have it."""
+    """CPU ranges, `0-3,8`, in the notation of taskset and similar tools."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

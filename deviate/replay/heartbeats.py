@@ -1,7 +1,7 @@
-"""Whether executors of other machines live, by what they write while this process looks on.
+"""Whether executors on other machines are alive, from what they write while this process is watching.
 
-Clocks of machines differ, so that the age of a heartbeat tells little: an executor lives if its claim, or what its run
-writes, changes between two looks. How much time has passed between them is told by the clock of this process alone.
+Clocks of machines differ, so the age of a heartbeat is not reliable: an executor is alive if its claim or the output of
+its run changes between two observations. The time in between is measured with the clock of this process.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ Written = tuple[bytes, tuple[tuple[str, int], ...]]
 
 
 class Heartbeats:
-    """What this process has seen of attempts: what stood there, since when it has, and whether it ever changed."""
+    """Observations of attempts: their last state, since when it is unchanged, and whether it ever changed."""
 
     def __init__(self) -> None:
         self._seen: dict[Path, tuple[Written, float, bool]] = {}
 
     def look(self, attempt: Path) -> tuple[float, bool]:
-        """For how many seconds nothing was written, as far as this process has seen, and whether anything ever was."""
+        """Seconds without a change, as far as observed by this process, and whether there ever was a change."""
         now = time.monotonic()
         written = _read_written(attempt)
         before, since, has_changed = self._seen.get(attempt, (written, now, False))
@@ -41,13 +41,13 @@ heartbeats = Heartbeats()
 
 
 def is_here(claim: Claim) -> bool:
-    """Whether the process numbers of a claim can be looked up by this process."""
+    """Whether this process can look up the process numbers of a claim."""
     machine = this_machine()
     return (claim.host, claim.boot, claim.namespace) == (machine.host, machine.boot, machine.namespace)
 
 
 def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = None) -> bool | None:
-    """Whether the executor of an attempt without a result lives; None as long as that is open: look again.
+    """Whether the executor of an unfinished attempt is alive; None if it is unknown yet and has to be checked again.
 
     Args:
         claim: None where it is missing or cannot be read.
@@ -64,7 +64,7 @@ def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = Non
 
 
 def may_live(claim: Claim) -> bool:
-    """Whether an executor may live, for who looks once and changes nothing: certain on this machine alone."""
+    """Whether an executor may be alive, for a single check without waiting; only certain on this machine."""
     if is_here(claim):
         return is_alive(claim.pid, claim.birth)
     return abs(time.time() - claim.heartbeat) < CLOCKS_S

@@ -1,4 +1,4 @@
-"""The interpreter that a command starts, and what it says of itself and its packages."""
+"""The Python interpreter of a command, its facts and its packages."""
 
 import json
 import os
@@ -64,9 +64,9 @@ Source: the packaging specifications, Recording installed projects."""
 def find_interpreter(
     command: Sequence[str], cwd: Path, environment: Mapping[str, str], *, wrap: Sequence[str] = ()
 ) -> tuple[Path | None, str]:
-    """The interpreter of a command, and, where it cannot be told, the reason.
+    """Find the interpreter of a command, or the reason why it is unknown.
 
-    It is the first word that is a Python, or the Python of the first word that is a script with one.
+    It is the first word that is a Python, or the Python in the shebang line of the first script.
     """
     words = [*wrap, *command]
     program = os.path.basename(words[0]) if words else ""  # noqa: PTH119  a word may be no path
@@ -99,18 +99,18 @@ PREFIXES = frozenset((
 
 
 def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str] | None]:
-    """What an interpreter says of itself, and its packages; with `unknown` and None where it does not answer.
+    """Facts and packages of an interpreter; `unknown` and None if it does not answer.
 
     Args:
         environment: the command's variables; ours are left out, so that the guest stays away.
     """
     guest = environment.get("DEVIATE_GUEST")
     variables = {name: value for name, value in environment.items() if not name.startswith("DEVIATE_")}
-    variables.pop("TMPDIR", None)  # it goes with the run
+    variables.pop("TMPDIR", None)  # ended together with the run
     paths = [path for path in variables.pop("PYTHONPATH", "").split(os.pathsep) if path and path != guest]
     if paths:
         variables["PYTHONPATH"] = os.pathsep.join(paths)
-    place = Path(os.path.realpath(interpreter.parent), interpreter.name)  # not that of one run's copy
+    place = Path(os.path.realpath(interpreter.parent), interpreter.name)  # not specific to the copy of one run
     try:
         answered = subprocess.run(
             [place, "-B", "-c", PROBE, MARK], cwd=cwd, env=variables, stdin=subprocess.DEVNULL, capture_output=True,
@@ -143,7 +143,7 @@ def _program(word: str, cwd: Path, environment: Mapping[str, str]) -> Path | Non
 
 
 def _python_of_script(path: Path, cwd: Path, environment: Mapping[str, str]) -> Path | None:
-    """The Python that the first line of a script names."""
+    """The Python in the shebang line of a script."""
     try:
         with path.open("rb") as file:
             head = file.read(1024)

@@ -1,4 +1,4 @@
-"""What the machine says while runs go on: room on the disk, and whether its system killed for want of memory."""
+"""State of the machine during runs: disk space, and processes killed for lack of memory."""
 
 import contextlib
 import functools
@@ -29,7 +29,7 @@ def refuse_full_disk(folder: Path) -> None:
 
 
 def _room(folder: Path) -> tuple[int, float]:
-    """Bytes that are free on the disk of a folder, and how many it takes at least."""
+    """Free bytes on the disk of a folder, and the minimum that is required."""
     try:
         usage = shutil.disk_usage(folder)
     except OSError as error:
@@ -41,7 +41,7 @@ def _room(folder: Path) -> tuple[int, float]:
 
 
 def n_killed_for_memory() -> int:
-    """How many processes of our control group, or of the whole machine, the kernel has killed for want of memory.
+    """Number of processes of this control group, or of the whole machine, that the kernel killed for lack of memory.
 
     Source: Linux, Documentation/admin-guide/cgroup-v2.rst, memory.events, and cgroup-v1/memory.rst,
     memory.oom_control; proc(5), /proc/vmstat.
@@ -55,7 +55,7 @@ def n_killed_for_memory() -> int:
 
 @functools.cache
 def _own_groups() -> tuple[Path, ...]:
-    """The files in which our control groups, old and new, count."""
+    """The files with the counters of this process's control groups, in versions 1 and 2."""
     groups, limits = Path("/sys/fs/cgroup"), []
     with contextlib.suppress(OSError):
         for entry in Path("/proc/self/cgroup").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""How a run ended, told from what is left of it: its exit, its events, and whether we ended it."""
+"""Determines how a run ended, from its exit code, its events, and whether it was stopped."""
 
 import dataclasses
 import itertools
@@ -86,7 +86,7 @@ Stop = Literal["timeout", "stall", "cancel"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The status of a run, and why."""
+    """The status of a run with its reason."""
 
     status: Status
     exit_code: int | None
@@ -108,7 +108,7 @@ def judge(
     ignored_codes: Collection[int] = (),
     sent_itself: Mapping[int, str] = MappingProxyType({}),
 ) -> Ending:
-    """Name the ending of a command.
+    """Determine the ending of a command.
 
     Args:
         code: its exit code, negative for the signal that killed it.
@@ -144,7 +144,7 @@ def judge(
 
 
 def signals_to_itself(attempt: Path) -> dict[int, str]:
-    """Signals that a process of the run sent to itself as the last thing it did: number to ` at FILE:LINE`."""
+    """Signals that a process of the run sent to itself as its last action: number to ` at FILE:LINE`."""
     places = {}
     for path in event_files(attempt):
         with path.open("rb") as file:
@@ -156,7 +156,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
                     event = decode(line)
                     if isinstance(event, Signal):
                         places[int(event.number)] = f" at {event.file}:{event.line}" if event.file else ""
-                except ValueError:  # a torn line
+                except ValueError:  # a truncated line
                     continue
     return places
 
@@ -164,7 +164,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
 def explain(
     ending: Ending, stderr_text: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
 ) -> Ending:
-    """The ending with the reason why a run crashed, where what it said tells: want of memory or room, a missing kernel.
+    """The ending with the cause of a crash, where its output shows it: out of memory or disk, or a missing kernel.
 
     Args:
         stderr_text: the end of what the command wrote to stderr.
@@ -201,9 +201,10 @@ def explain(
 
 
 def exception_line(stderr_text: str) -> str:
-    """The line by which the last traceback names its exception, or a parser of arguments its error; else empty.
+    """The line in which the last traceback states its exception, or an argument parser its error; else empty.
 
-    What a launcher raises because a process of its own failed says less than the traceback of that process.
+    The error that a launcher raises because one of its processes failed is less informative than that process's
+    traceback.
     """
     errors = []
     for traceback in stderr_text.split("Traceback (most recent call last):")[1:]:
@@ -219,12 +220,12 @@ def exception_line(stderr_text: str) -> str:
 
 
 def _over_lines(pattern: str) -> re.Pattern[str]:
-    """A pattern of MISSING, compiled when a run has failed; whoever prints an error may break its lines."""
+    """Compile a pattern of MISSING so that it matches across line breaks, as error messages may be wrapped."""
     return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def has_reported(attempt: Path) -> bool:
-    """Whether the guest was there: its files begin with a start event."""
+    """Whether the guest was active: its event files begin with a start event."""
     for path in event_files(attempt):
         with path.open("rb") as file:
             if file.read(16).replace(b" ", b"").startswith(b'["start",'):
@@ -233,7 +234,7 @@ def has_reported(attempt: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is as long as its writer said when it left; who did not say, left in another way."""
+    """Whether a file is as long as its writer stated at its end; a writer that stated nothing was interrupted."""
     with path.open("rb") as file:
         size, last = os.fstat(file.fileno()).st_size, _last_line(file)
     try:
@@ -245,7 +246,7 @@ def is_whole(path: Path) -> bool:
 
 def _last_line(file: BinaryIO) -> bytes:
     size, length = os.fstat(file.fileno()).st_size, END_BYTES
-    while True:  # who became another program leaves a start event as its last line, which is longer
+    while True:  # a process that replaced itself ends its file with a start event, which is longer
         file.seek(max(0, size - length))
         _, newline, last = file.read().removesuffix(b"\n").rpartition(b"\n")
         if newline or length >= size:
@@ -254,7 +255,7 @@ def _last_line(file: BinaryIO) -> bytes:
 
 
 def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> RunError:
-    """The error for a first run from which the guest never reported, with the likely cause and the cure."""
+    """The error for a first run in which the guest never reported, with likely cause and remedy."""
     tail = stderr_tail(attempt / "stderr.log")[-5:]
     ended = f" ({ending.reason.rpartition('; ')[2]})" if ending else ""
     tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""

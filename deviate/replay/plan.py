@@ -1,4 +1,4 @@
-"""The plan: variants and a number of runs become specs. The same plan gives the same specs, so more runs only add."""
+"""Expands a plan: variants and numbers of runs become specs. Deterministic, so more runs only add specs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -79,7 +79,7 @@ def plan(
 
 
 def _process_variables(seeds: Mapping[str, int], controls: Mapping[str, str]) -> dict[str, str]:
-    """What has to be set before Python starts, or before a library is loaded; the guest sees to the rest.
+    """Variables that must be set before Python starts or a library is loaded; the guest does everything else.
 
     Source: PYTHONHASHSEED, the Python reference; CUBLAS_WORKSPACE_CONFIG, cuBLAS, Results reproducibility;
     NVIDIA_TF32_OVERRIDE, cuBLAS, Floating Point Emulation and TF32; TF_ENABLE_ONEDNN_OPTS, TensorFlow release 2.9.

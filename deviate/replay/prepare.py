@@ -1,4 +1,4 @@
-"""Commands that prepare the data of an experiment: they run once, and what they leave is what every run begins with."""
+"""Commands that prepare the data of an experiment: they run once, and every run starts from their result."""
 
 import dataclasses
 import hashlib

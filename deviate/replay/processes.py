@@ -1,4 +1,4 @@
-"""Processes of runs: whether one still lives, and ending all that belongs to an attempt."""
+"""Processes of runs: whether one is alive, and ending all processes of an attempt."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ PROC = Path("/proc")
 
 
 def birth(pid: int) -> str:
-    """When a process began, as its system says it; tells it from a later one with the same number. Empty: no process.
+    """Start time of a process, which distinguishes it from a later one with the same number. Empty if there is none.
 
     Source: proc(5), field 22 of /proc/<pid>/stat, after the command name, which may hold anything.
     """
@@ -31,17 +31,17 @@ def birth(pid: int) -> str:
 
 
 def is_alive(pid: int, born: str) -> bool:
-    """Whether the process that began then is still there."""
+    """Whether the process with this start time still exists."""
     return bool(born) and birth(pid) == born
 
 
 def processes_of(attempt: Path) -> list[int]:
-    """Every process of this attempt that can be seen, found by the variable they inherit. Linux only, else empty."""
+    """Visible processes of an attempt, found by an inherited variable. Linux only, else empty."""
     marker = b"\0DEVIATE_RUN_DIR=" + os.fsencode(attempt.absolute()) + b"\0"
     numbers: list[int] = []
     for name in os.listdir(PROC) if PROC.is_dir() else ():  # noqa: PTH208  (asked often: Path takes ten times as long)
         if name.isdecimal():
-            with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+            with contextlib.suppress(OSError):  # it has ended, or belongs to another user
                 file = os.open(f"{PROC}/{name}/environ", os.O_RDONLY)
                 try:
                     if marker in b"\0" + _whole(file):
@@ -59,7 +59,7 @@ def _whole(file: int) -> bytes:
 
 
 def signal_group(leader: int, number: int) -> bool:
-    """Send a signal to a process group; False when there is none any more."""
+    """Send a signal to a process group; returns False if it no longer exists."""
     try:
         os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
@@ -68,13 +68,13 @@ def signal_group(leader: int, number: int) -> bool:
 
 
 def end_group(leader: int, *, grace_s: float = GRACE_S) -> None:
-    """Ask a process group to end, and kill what does not."""
+    """Ask a process group to terminate, then kill it."""
     if signal_group(leader, signal.SIGTERM) and not _wait(lambda: not _group_lives(leader), grace_s):
         signal_group(leader, signal.SIGKILL)
 
 
 def end_processes(pids: Callable[[], Iterable[int]], *, grace_s: float = GRACE_S) -> None:
-    """Ask processes to end, and kill those that do not. They are looked up again, for they may start others."""
+    """Ask processes to terminate, then kill them. They are looked up again, as they may start others."""
     for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, grace_s)):
         remaining = list(pids())
         for pid in remaining:
@@ -87,7 +87,7 @@ def end_processes(pids: Callable[[], Iterable[int]], *, grace_s: float = GRACE_S
 
 
 def _group_lives(leader: int) -> bool:
-    """Whether a member still runs; zombies that nobody collects do not count."""
+    """Whether a member of a process group is running; zombies are not counted."""
     if not signal_group(leader, 0):
         return False
     if not PROC.is_dir():

@@ -1,4 +1,4 @@
-"""How far a run is, read from the ends of its event files while it writes them."""
+"""Progress of a run, read from the ends of its event files while they are being written."""
 
 import contextlib
 import time
@@ -34,7 +34,7 @@ class Progress:
         self._sizes: dict[Path, int] = {}
 
     def look(self) -> bool:
-        """Look at what was written since the last time; True when step or value is another now."""
+        """Read what was written since the last call; returns whether step or value have changed."""
         before = self.step, self.value
         written = sum(path.stat().st_size for path in log_files(self._attempt) if path.exists())
         for path in event_files(self._attempt):
@@ -76,7 +76,7 @@ class Progress:
 
 
 def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
-    """What to call a value, by site and label; by its expression where only the way there would tell."""
+    """Names of values by site and label; by expression where only the call path distinguishes them."""
     names: dict[tuple[int, str | None], str] = {}
     for metric in manifest.metrics:
         if metric.site is not None and metric.role == "quality":

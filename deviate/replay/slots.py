@@ -1,4 +1,4 @@
-"""Slots: how many runs one machine takes at a time, and which devices each of them sees."""
+"""Slots: how many runs one machine executes at a time, and which devices each of them uses."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from deviate.model import Settings
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Room for one run.
+    """A place for one run.
 
     Attributes:
         device: its devices for people, such as "GPU 0"; empty where runs are given none.
@@ -25,7 +25,7 @@ class Slot:
 
 
 def slots(settings: Settings) -> tuple[Slot, ...]:
-    """The slots of this machine, devices in turn, so that few runs spread over all of them, and no more than `jobs`.
+    """The slots of this machine, at most `jobs`; they alternate between devices, so that few runs use all devices.
 
     Raises:
         InputError: one run is to have more GPUs than there are.
@@ -43,7 +43,7 @@ def slots(settings: Settings) -> tuple[Slot, ...]:
 
 
 def _slot(gpus: Sequence[str]) -> Slot:
-    """A slot that sees these GPUs alone.
+    """A slot in which only these GPUs are visible.
 
     Source: CUDA C++ Programming Guide, CUDA environment variables; ROCm documentation, GPU isolation techniques:
     HIP_VISIBLE_DEVICES alone, for numbers would be counted within ROCR_VISIBLE_DEVICES.
@@ -57,7 +57,7 @@ def _slot(gpus: Sequence[str]) -> Slot:
 
 
 def _chip(chips: Sequence[str]) -> Slot:
-    """A slot of one TPU chip, which takes one process at a time.
+    """A slot with one TPU chip, which serves one process at a time.
 
     Source: the variables of libtpu as torch_xla sets them, torch_xla/_internal/tpu.py, configure_topology; older ones
     read TPU_VISIBLE_DEVICES. Untested: no TPU was at hand.
@@ -76,12 +76,12 @@ def _chip(chips: Sequence[str]) -> Slot:
 
 
 def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The GPUs, or else TPU chips, that a process of this user would see, by their numbers; empty for none."""
+    """Numbers of the GPUs, or else TPU chips, that are visible to a process of this user; empty if there are none."""
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
         if name in base:
             visible = [device.strip() for device in base[name].split(",")]
             end = next((at for at, device in enumerate(visible) if device in {"", "-1"}), len(visible))
-            return tuple(visible[:end])  # CUDA ignores what follows a number that is none
+            return tuple(visible[:end])  # CUDA ignores everything after an invalid number
     if shutil.which("nvidia-smi"):
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
         lines = [line for line in listed.stdout.splitlines() if line.startswith("GPU ")]
@@ -91,7 +91,7 @@ def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
 
 
 def choose_gpus(text: str | None) -> tuple[str, ...] | None:
-    """What `--gpus` means: `auto`, `none`, or devices with commas. None: runs are given no devices.
+    """Parse `--gpus`: `auto`, `none`, or a comma-separated list of devices. Returns None if runs get no devices.
 
     Raises:
         InputError: devices are wanted, and there are none or one is named twice.
@@ -110,19 +110,19 @@ def choose_gpus(text: str | None) -> tuple[str, ...] | None:
 
 
 def default_jobs() -> int:
-    """Runs at a time: one where there is a GPU, else one per two cores that this process may use."""
+    """Number of concurrent runs: one with a GPU, else one per two available cores."""
     if any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd")):
         return 1
     return max(1, n_cores() // 2)
 
 
 def threads_per_run(jobs: int) -> int | None:
-    """Threads for each of several runs on one machine, so that they do not starve each other; None: no limit."""
+    """Threads for each of several runs on one machine, so that they do not compete; None for no limit."""
     return max(1, n_cores() // jobs) if jobs > 1 else None
 
 
 def n_cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -135,12 +135,12 @@ def _n_nvidia() -> int:
 
 
 def _n_tpu() -> int:
-    """Source: torch_xla/_internal/tpu.py, num_available_chips: TPUs are /dev/accel*."""
+    """Number of TPU chips. Source: torch_xla/_internal/tpu.py, num_available_chips: TPUs are /dev/accel*."""
     return len([path for path in Path("/dev").glob("accel[0-9]*") if path.name[5:].isdecimal()])
 
 
 def _n_rocm() -> int:
-    """Source: the kernel's documentation of amdkfd: nodes with SIMD units are GPUs, the others CPUs."""
+    """Number of AMD GPUs. Source: the kernel's documentation of amdkfd: nodes with SIMD units are GPUs, others CPUs."""
     nodes = Path("/sys/class/kfd/kfd/topology/nodes")
     read = [path.read_text() for path in nodes.glob("*/properties")] if nodes.is_dir() else []
     return sum("simd_count 0\n" not in text for text in read)

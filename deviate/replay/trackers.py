@@ -1,4 +1,4 @@
-"""Trackers: what keeps N runs from publishing N copies, and what tells the runs of an experiment apart there."""
+"""Experiment trackers: keeps runs from publishing copies, and makes runs of an experiment distinguishable."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -37,7 +37,7 @@ SERVERS = ("http://", "https://", "databricks", "uc:", "postgresql", "mysql", "m
 
 
 def tracker_environment(experiment: str, variant: str, replicate: int) -> dict[str, str]:
-    """Variables that give a run a group and a name wherever the script gives none: what a call names goes before them.
+    """Variables that set group and name of a run where the script sets none; arguments of a call have precedence.
 
     Neptune and ClearML have no variable for either: theirs are for ids, of which a tracker wants each only once.
 
@@ -80,5 +80,5 @@ def tracker_variables(spec: Spec, experiment_name: str, base_environment: Mappin
 
 
 def is_offline(spec: Spec) -> bool:
-    """Whether the trackers of a run are to be offline: then its spec has a value for each of `OFFLINE`."""
+    """Whether trackers of a run are offline: its spec sets all variables of `OFFLINE`."""
     return OFFLINE.keys() <= dict(spec.environment).keys()

@@ -1,4 +1,4 @@
-"""What replay is asked for, what it tells while it works, and what it gives in the end."""
+"""Requests to replay, updates during execution, and outcomes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +10,20 @@ from deviate.records import run_id, runs_folder
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A run that is to be carried out, in the folder of its experiment."""
+    """A run to be executed, in the folder of its experiment."""
 
     experiment: Path
     spec: Spec
 
     @property
     def run(self) -> Path:
-        """The folder of the run, which tells it from every other one."""
+        """The folder of the run, which identifies it."""
         return runs_folder(self.experiment) / run_id(self.spec)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. `is_reused`: it was on record already and did not run again."""
+    """The outcome of a run. `is_reused`: it was on record already and was not executed."""
 
     spec: Spec
     run_id: str
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RunUpdate:
-    """News of one run.
+    """An update on one run.
 
     Attributes:
         step: the main-loop step it is in, None before the first; it counts on when the loop is entered again.

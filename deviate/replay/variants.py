@@ -1,4 +1,4 @@
-"""Variants: which streams and factors vary between runs and which are held, and the seeds that follow."""
+"""Variants: streams and factors that vary between runs or are held, and the resulting seeds."""
 
 import dataclasses
 import difflib
@@ -55,7 +55,7 @@ def make_variant(
     also_held: Iterable[str] = (),
     levels: Iterable[tuple[str, str]] = (),
 ) -> Variant:
-    """The variant that varies these streams and factors, and holds the rest.
+    """A variant that varies these streams and factors, and holds all others.
 
     Args:
         also_held: what is held of the configuration; threads and oneDNN stay as they are unless named.
@@ -98,7 +98,7 @@ VARIANTS = {variant.name: variant for variant in _BUILT_IN}
 def choose_variants(
     names: Iterable[str], defined: Iterable[Variant] = (), *, is_warning_only: bool = False
 ) -> tuple[Variant, ...]:
-    """The variants of these names, each once, in this order.
+    """The variants with these names, without duplicates, in order.
 
     Args:
         defined: the user's own variants.
@@ -154,17 +154,17 @@ def _warning_only(variant: Variant) -> Variant:
 
 
 def expand_groups(names: Iterable[str]) -> tuple[str, ...]:
-    """Streams and factors, with each group in the place of its name."""
+    """Streams and factors, with groups expanded."""
     return tuple(dict.fromkeys(word for name in names for word in GROUPS.get(name, (name,))))
 
 
 def nearest(name: str, known_names: Iterable[str]) -> str | None:
-    """The known name that was probably meant; None when nothing is near."""
+    """The known name that is most similar; None if none is similar."""
     return next(iter(difflib.get_close_matches(name, list(known_names), 1, 0.6)), None)
 
 
 def describe_variant(variant: Variant) -> str:
-    """What varies and what is held, on one line."""
+    """What varies and what is held, in one line."""
     if not variant.varied and not variant.held:
         return variant.description
     rest = "the other streams" if set(STREAMS) & set(variant.varied) else "all streams"
@@ -182,7 +182,7 @@ def describe_variant(variant: Variant) -> str:
 
 
 def _shorten(names: Sequence[str], streams: str) -> list[str]:
-    """The names, with a word for the streams where there are several; of one, it is the seed that is held."""
+    """Short list of names, with several streams combined; a single held stream is described by its seed."""
     among = [name for name in names if name in STREAMS]
     held_names = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]
     return [*held_names, *(name for name in names if name not in STREAMS)]
@@ -201,7 +201,7 @@ def seed_set(variant: Variant, seed: int, replicate: int) -> tuple[tuple[str, in
 
 
 def levels_of(variant: Variant, seed: int, replicate: int) -> Levels:
-    """The controls of one run: those of the variant, its configuration in turn, and which bit it flips."""
+    """The controls of one run: those of the variant, one of its perturbations, and the bit to flip."""
     levels = dict(variant.controls)
     if variant.perturbations:
         levels |= dict(variant.perturbations[replicate % len(variant.perturbations)])

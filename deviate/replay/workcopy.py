@@ -1,4 +1,4 @@
-"""The work copy of a run: cheap, under the names the user knows, and never a way to change an original."""
+"""The work copy of a run: fast to create, with unchanged path names, and protected from changing originals."""
 # One Path per file would double the time of a copy of many small files:
 # ruff: noqa: PTH100, PTH101, PTH102, PTH115, PTH116, PTH123, PTH211
 
@@ -25,7 +25,7 @@ DETERMINISTIC_XLA = ("--xla_gpu_deterministic_ops", "--xla_gpu_exclude_nondeterm
 
 @dataclass(frozen=True, slots=True)
 class WorkCopy:
-    """Where a run works.
+    """The folder in which a run works.
 
     Attributes:
         root: what the project root is in the copy.
@@ -38,9 +38,9 @@ class WorkCopy:
 
 
 def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: str) -> WorkCopy:
-    """Copy the snapshot's tree to `work/<parent>/<root>/`, with links to what stands beside the original root.
+    """Copy the snapshot's tree to `work/<parent>/<root>/`, with links to the neighbours of the original root.
 
-    So the working folder, relative paths including `../data`, and paths on the command line mean what they meant.
+    The working folder, relative paths including `../data`, and paths on the command line therefore keep their meaning.
     """
     parent = attempt / "work" / (snapshot.root.parent.name or "root")
     root = parent / snapshot.root.name
@@ -53,13 +53,13 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
 
 
 def found_work_copy(snapshot: Snapshot, attempt: Path, cwd: str) -> WorkCopy:
-    """A work copy that is there already: what an attempt takes over from one that was lost."""
+    """An existing work copy, which an attempt takes over from a lost attempt."""
     root = attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name
     return WorkCopy(root, root / cwd)
 
 
 def remove_work_copy(attempt: Path) -> bool:
-    """Remove what a run worked in; links in it are removed, not followed. Gives whether nothing of it is left."""
+    """Remove a work copy without following links; returns whether nothing is left of it."""
     work = attempt / "work"
     if work.is_symlink():
         work.unlink()
@@ -71,7 +71,7 @@ def remove_work_copy(attempt: Path) -> bool:
 
 
 def _unlock(folder: str) -> None:
-    """Let folders be emptied: runs may protect what they have written."""
+    """Make folders writable before removal, as runs may have protected their files."""
     with contextlib.suppress(OSError):
         os.chmod(folder, stat.S_IRWXU)
         with os.scandir(folder) as entries:
@@ -81,14 +81,14 @@ def _unlock(folder: str) -> None:
 
 
 def import_path(base: Mapping[str, str], spec: Spec) -> str:
-    """The PYTHONPATH that the user gave to the run, else that of the shell; empty where there is none."""
+    """The PYTHONPATH that the user set for the run, else that of the shell; empty if neither is set."""
     return dict(spec.environment).get("PYTHONPATH", base.get("PYTHONPATH", ""))
 
 
 def child_environment(
     base: Mapping[str, str], spec: Spec, snapshot: Snapshot, manifest: Manifest, attempt: Path, copy: WorkCopy
 ) -> dict[str, str]:
-    """The variables of the child: the user's, what the spec sets, and what the guest needs."""
+    """Environment of the child: variables of the user, of the spec, and of the guest."""
     guest = str((snapshot.folder / "guest").absolute())
     theirs = import_path(base, spec)
     entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
@@ -105,12 +105,12 @@ def child_environment(
         "DEVIATE_REPLICATE": str(spec.replicate),
     }
     if "PWD" in base:
-        environment["PWD"] = str(copy.cwd.absolute())  # a shell would have said where the command runs
+        environment["PWD"] = str(copy.cwd.absolute())  # as a shell would set it
     return environment
 
 
 def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
-    """The user's variables; where kernels are free, without those of a shell that makes them deterministic."""
+    """The user's variables; if kernels are free, without variables of the shell that make them deterministic."""
     if dict(spec.controls).get("kernels") != "default":
         return dict(base)
     inherited = {name: value for name, value in base.items() if name not in DETERMINISTIC}
@@ -119,9 +119,9 @@ def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
 
 
 def to_copy(path: str, manifest: Manifest, root: Path) -> str:
-    """An absolute path into the project, as it is in the copy; every other path as it is.
+    """Map an absolute path in the project to the copy; other paths are unchanged.
 
-    What the copy only points to stays where it is: an interpreter in `.venv` is the user's, not a copy.
+    Linked files keep their original path: an interpreter in `.venv` is the user's, not a copy.
     """
     if not path.startswith(f"{manifest.root}/") and path != str(manifest.root):
         return path
@@ -135,7 +135,7 @@ def to_copy(path: str, manifest: Manifest, root: Path) -> str:
 
 
 def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) -> tuple[str, ...]:
-    """The command with absolute paths into the project taken into the copy, `--option=/path` included."""
+    """The command with absolute paths in the project mapped to the copy, including `--option=/path`."""
     words: list[str] = []
     for word in command:
         option, equals, value = word.partition("=")
@@ -145,7 +145,7 @@ def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) ->
 
 
 def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
-    """Sentences about linked files and folders that are not what was frozen: a run, or somebody else, wrote there."""
+    """Sentences about linked files and folders that changed since they were frozen, by a run or by someone else."""
     tree = os.fspath(snapshot.folder / "tree")
     shared = _list_few(_list_changed(tree, manifest.shared))
     linked = _list_few([*_list_changed(tree, manifest.hard_links), *_list_changed(tree, manifest.pointed)])
@@ -175,7 +175,7 @@ def _is_unchanged(path: str, frozen: LinkedFile) -> bool:
 
 
 def _list_few(names: Sequence[str]) -> list[str]:
-    """Each by itself, as long as they are few."""
+    """Sentences for each path, or one sentence for all if there are many."""
     more = len(names) - MOST_TOLD
     return list(names) if more <= 0 else [*names[: MOST_TOLD - 1], f"{names[MOST_TOLD - 1]} and {more} others"]
 
@@ -200,7 +200,7 @@ def _copy_folder(source: str, target: str, relative: str, links: AbstractSet[str
             place, name = f"{target}/{entry.name}", f"{relative}{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 _copy_folder(entry.path, place, f"{name}/", links)
-            elif name in links or entry.is_symlink():  # a symbolic link cannot be written to, so one does for all
+            elif name in links or entry.is_symlink():  # a symbolic link cannot be written to, so one can be shared
                 _link(entry, place)
             else:
                 _copy_file(entry.path, place)
@@ -209,12 +209,12 @@ def _copy_folder(source: str, target: str, relative: str, links: AbstractSet[str
 def _link(entry: os.DirEntry[str], place: str) -> None:
     try:
         os.link(entry.path, place, follow_symlinks=False)
-    except OSError:  # a file has at most 65,000 names on ext4, and some file systems know no links
+    except OSError:  # ext4 limits a file to 65,000 hard links, and some file systems have no links
         os.symlink(os.readlink(entry.path) if entry.is_symlink() else os.path.abspath(entry.path), place)
 
 
 def _copy_file(source: str, target: str) -> None:
-    """Copy bytes, mode and times, without moving the bytes where the file system can share them.
+    """Copy contents, mode and times, by reference where the file system supports it.
 
     Source: copy_file_range(2), which clones extents on Btrfs, XFS and others; elsewhere it copies in the kernel.
     """

@@ -1,4 +1,4 @@
-"""What executors of clusters need of a scheduler, and what they have in common: command, logs, libraries."""
+"""The interface of schedulers for cluster executors, and their shared functions: command, logs, libraries."""
 
 import importlib
 import sys
@@ -12,52 +12,52 @@ from deviate.replay.updates import Order
 
 
 class Backend(Protocol):
-    """A scheduler as it is needed here. A job is named by the text that `start` gave it."""
+    """A scheduler. A job is identified by the string that `start` returned for it."""
 
     @property
     def capacity(self) -> int | None:
-        """Jobs that it takes at a time; None: as many as there are, for it queues them itself."""
+        """Number of jobs that it accepts at a time; None for no limit, as it queues them itself."""
 
     @property
     def interval_s(self) -> float:
-        """How often it may be asked for its jobs."""
+        """Minimum seconds between status queries."""
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
-        """Start a job for each order, which runs `worker_command` in the folder where deviate was started.
+        """Start a job for each order, which runs `worker_command` in the current folder.
 
         Raises:
             RunError: the scheduler refuses them.
         """
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
-        """How jobs ended, a phrase for each of those that are over and will not begin anew."""
+        """Descriptions of ended jobs, by job; jobs that will be restarted are not included."""
 
     def cancel(self, job: str, *, at_once: bool) -> None:
-        """End a job with SIGTERM, or with SIGKILL for all its processes; a queued one never begins."""
+        """End a job with SIGTERM, or all its processes with SIGKILL; a queued job never starts."""
 
     def log(self, job: str) -> Path | None:
-        """Where the output of the worker itself goes, None where that is not kept."""
+        """The log file of the worker itself; None if there is none."""
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release resources."""
 
 
 def worker_command(order: Order) -> tuple[str, ...]:
-    """What carries out an order, on any machine that sees the folder and has this interpreter."""
+    """The command that executes an order, on any machine with access to the folder and this interpreter."""
     return (
         sys.executable, "-m", "deviate", "worker", str(order.experiment.absolute()), "--run", run_id(order.spec),
     )  # fmt: skip
 
 
 def log_folder(experiment: Path) -> Path:
-    """Where schedulers put what belongs to their jobs; made when it is not there."""
+    """The folder for files of the scheduler's jobs, created if necessary."""
     folder = experiment.absolute() / "jobs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def load(module: str, extra: str) -> Any:
-    """A library that only one executor needs.
+    """Import a library that only one executor needs.
 
     Raises:
         InputError: it is not installed.

@@ -1,4 +1,4 @@
-"""The local executor: runs fill the slots of this machine, and are watched over until they have ended."""
+"""The local executor: runs occupy the slots of this machine, and are monitored until they end."""
 
 import collections
 import shutil
@@ -42,7 +42,7 @@ DEAF_S = 30.0
 
 @executor("local")
 class LocalExecutor:
-    """Runs on this machine, one for each slot, and one more that is made ready while the slots are busy."""
+    """Executes runs on this machine, one per slot; one more is prepared while the slots are busy."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -73,7 +73,7 @@ class LocalExecutor:
         while True:
             if self._ready and self._free:
                 self._start()
-            elif self._waiting and self._ready is None:  # made while the slots are busy, so that none waits for it
+            elif self._waiting and self._ready is None:  # created while the slots are busy, so that none has to wait
                 self._ready = self._take_up(self._waiting.popleft())
             else:
                 ended = self._commands.wait(min(TICK_S, max(0.0, until - time.monotonic())))
@@ -110,10 +110,10 @@ class LocalExecutor:
             self.poll(TICK_S)
 
     def _take_up(self, order: Order) -> Attempt | None:
-        """Make a run ready; None when another executor has brought it to an end since the beginning."""
+        """Prepare a run; returns None if another executor has finished it since the start."""
         try:
             attempt = self._prepare(order)
-            settled = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
+            settled = settled_attempt(order.run, order.spec)  # checked when no other executor can start it any more
         except BaseException:
             self._news.append(_end_without_result(order, "cancelled", "never started"))
             raise
@@ -141,7 +141,7 @@ class LocalExecutor:
         try:
             start_attempt(attempt, slot, self._commands.start)
         except BaseException:
-            if self._commands.leader(attempt.folder):  # it runs, and nobody could be told: it ends like any other
+            if self._commands.leader(attempt.folder):  # it runs but could not be reported: it ends like any other
                 attempt.stopped = "cancel"
                 self._commands.stop(attempt.folder, at_once=True)
                 raise
@@ -163,13 +163,13 @@ class LocalExecutor:
         experiment = attempt.order.experiment
         self._free.append(attempt.slot)
         try:
-            if self._ready and experiment in self._has_heard:  # the slot is filled before the books are done
+            if self._ready and experiment in self._has_heard:  # fill the slot before recording the end
                 self._start()
         finally:
             self._record_end(attempt, ended)
 
     def _record_end(self, attempt: Attempt, ended: Ended) -> None:
-        """Close the books of a run that has ended. Its end is told in any case, for it is waited for."""
+        """Record the end of a run. It is reported in any case, since the caller waits for it."""
         experiment = attempt.order.experiment
         try:
             ending, earlier = self._judge(attempt, ended)
@@ -178,7 +178,7 @@ class LocalExecutor:
                 started=attempt.claim.started, device=attempt.slot.device,
             )  # fmt: skip
             result, outcome = finish_attempt(attempt, ending, ended.wall_time_s)
-        except BaseException as error:  # a full disk: the attempt has no result, and will be run again
+        except BaseException as error:  # a full disk: the attempt has no result, and will be repeated
             self._news.append(_end_without_result(attempt.order, "lost", "its result could not be written"))
             if isinstance(error, RecordError) and attempt.stopped == "cancel":
                 return
@@ -196,7 +196,7 @@ class LocalExecutor:
             remove_work_copy(attempt.folder)
 
     def _judge(self, attempt: Attempt, ended: Ended) -> tuple[Ending, tuple[str, str] | None]:
-        """How a run ended, and the file of an earlier training that it started from."""
+        """The ending of a run, and the file of an earlier training that it started from."""
         was_out_of_memory = n_killed_for_memory() > attempt.n_killed_before
         ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
         earlier = attempt.checkpoints.look()
@@ -250,7 +250,7 @@ class LocalExecutor:
             refuse_full_disk(attempts[0].order.experiment)
 
     def _listen(self, attempt: Attempt, now: float) -> None:
-        """End the first run when Python runs in it without the guest: hours would be spent for nothing."""
+        """End the first run if Python runs in it without the guest, as hours would be wasted."""
         experiment = attempt.order.experiment
         if experiment in self._has_heard or now - attempt.began < DEAF_S:
             return
@@ -261,7 +261,7 @@ class LocalExecutor:
 
 
 def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:
-    """The end of a run that has no result on record."""
+    """The end of a run without a recorded result."""
     spec = order.spec
     outcome = Outcome(spec, order.run.name, status, None, 0.0, order.run, reason)
     return RunUpdate(

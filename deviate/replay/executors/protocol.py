@@ -1,4 +1,4 @@
-"""What every executor does: it takes orders for runs, and tells how they go. And the executors there are, by name."""
+"""The interface of executors, which accept orders for runs and report their progress; and the registry of executors."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,21 +10,21 @@ from deviate.replay.updates import Order, RunUpdate
 
 
 class Executor(Protocol):
-    """Carries out runs somewhere. One thread calls it."""
+    """Executes runs somewhere. It is called from one thread."""
 
     @property
     def capacity(self) -> int | None:
-        """Orders that it takes at a time, those that wait for a slot included; None: as many as there are."""
+        """Number of orders it accepts at a time, including those waiting for a slot; None for no limit."""
 
     def submit(self, orders: Sequence[Order]) -> None:
-        """Take orders for runs that are not on record and that nobody runs.
+        """Accept orders for runs that are neither on record nor running.
 
         Raises:
             RunError: the executor cannot start runs at all.
         """
 
     def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
-        """News of the orders, after so many seconds at the latest. Each order ends with one update `finished`.
+        """Updates on the orders, after at most so many seconds. The last update of an order is `finished`.
 
         Raises:
             RunError: going on makes no sense: the command cannot be started, or its first run does not report.
@@ -32,16 +32,16 @@ class Executor(Protocol):
         """
 
     def cancel(self, order: Order, *, at_once: bool = False) -> None:
-        """Ask a run to end, or kill it; its last update tells `cancelled`. An order unknown here is left alone."""
+        """Ask a run to end, or kill it; its last update is `cancelled`. Unknown orders are ignored."""
 
     def withdraw(self) -> None:
-        """Give back the orders that wait for a slot; each ends with an update that tells `cancelled`."""
+        """Return orders that wait for a slot; each ends with the update `cancelled`."""
 
     def expect_reports(self, experiment: Path) -> None:
-        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
+        """Earlier runs of this experiment have reported, so a run that does not is a failure and ends nothing else."""
 
     def close(self) -> None:
-        """Give back what the executor holds; runs that are still under way are killed."""
+        """Release resources; running runs are killed."""
 
 
 Maker = Callable[[Settings], Executor]
@@ -53,7 +53,7 @@ EXECUTORS: Registry[Maker] = Registry(
 
 
 def executor(name: str) -> Callable[[SomeMaker], SomeMaker]:
-    """Register the decorated class or function, which takes the settings alone, as the executor of that name."""
+    """Register the decorated class or function, which is called with the settings, as an executor."""
 
     def register(maker: SomeMaker) -> SomeMaker:
         EXECUTORS.add(name, maker)

@@ -1,4 +1,4 @@
-"""Runs as tasks of Ray: each starts `deviate worker` on the node that Ray chooses. Ray never starts one anew: we do."""
+"""Runs as Ray tasks: each starts `deviate worker` on a node selected by Ray. Ray's own retries are disabled."""
 
 import os
 import socket
@@ -41,7 +41,7 @@ def ray_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExecut
 
 
 class RayBackend:
-    """Tasks of one connection to a cluster; they end with it."""
+    """Tasks of one connection to a cluster, which end with it."""
 
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._ray = load("ray", "ray")
@@ -71,7 +71,7 @@ class RayBackend:
         return INTERVAL_S
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
-        """A task for each order; Ray queues them."""
+        """Start a task for each order; Ray queues them."""
         environment = {key: value for key, value in os.environ.items() if key not in DEVICE_VARIABLES}
         names: list[str] = []
         for order in orders:
@@ -88,7 +88,7 @@ class RayBackend:
         return names
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
-        """Tasks that returned or failed; a lost node or a killed worker is a failure."""
+        """Tasks that returned or failed; a lost node or a killed worker counts as a failure."""
         open_references = {self._references[job]: job for job in jobs if job in self._references}
         if not open_references:
             return {}
@@ -96,7 +96,7 @@ class RayBackend:
         return {open_references[reference]: self._how(reference) for reference in ready}
 
     def cancel(self, job: str, *, at_once: bool) -> None:
-        """Interrupt the task, which passes it on to its worker; at once, kill the process of the task."""
+        """Interrupt the task, which forwards it to its worker; or kill the process of the task."""
         if job in self._references:
             self._ray.cancel(self._references[job], force=at_once)
 
@@ -104,7 +104,7 @@ class RayBackend:
         return self._logs.get(job)
 
     def close(self) -> None:
-        """Leave the cluster, unless deviate was called by a program that had joined it."""
+        """Disconnect from the cluster, unless the calling program was connected to it before."""
         self._references.clear()
         if not self._was_connected:
             self._ray.shutdown()
@@ -118,7 +118,7 @@ class RayBackend:
 
 
 def _knock(address: str) -> None:
-    """Raise an OSError where nobody listens: Ray itself would try for a minute, and then end this process.
+    """Raise an OSError if nothing listens at the address: Ray would retry for a minute, then end this process.
 
     Source: ray.init, address; ray/_private/utils.py, read_ray_address: the file that `ray start` leaves.
     """
@@ -150,12 +150,12 @@ def _resources(options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _carrier() -> Callable[..., int]:
-    """What Ray carries to the node. It is made here, so that Ray sends its code and need not find deviate there."""
+    """The function that Ray sends to the node, defined locally so that its code is sent by value."""
 
     def execute_orders(
         command: Sequence[str], environment: Mapping[str, str], cwd: str, log: str, device_variables: Sequence[str]
     ) -> int:
-        """Run the worker, with the variables of who submitted it and the devices that Ray chose; gives its exit code.
+        """Run the worker with the submitter's variables and the devices assigned by Ray; returns its exit code.
 
         The worker is asked to end when the task is cancelled, and by the system (Linux) when the task's process dies.
         """
@@ -189,7 +189,7 @@ def _carrier() -> Callable[..., int]:
             )
         try:
             while (code := worker.poll()) is None:
-                time.sleep(0.1)  # Ray's interruption is not seen in a wait
+                time.sleep(0.1)  # Ray's interruption does not end a blocking wait
         except BaseException:
             worker.terminate()
             worker.wait()

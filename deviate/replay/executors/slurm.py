@@ -1,4 +1,4 @@
-"""Runs as jobs of Slurm: one array per submission through submitit, whose elements become `deviate worker`."""
+"""Runs as Slurm jobs: an array per submission through submitit, whose elements execute `deviate worker`."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ def slurm_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExec
 
 
 class SlurmBackend:
-    """Jobs of one call of deviate: they bear one name, so one question tells of all of them."""
+    """Jobs of one call of deviate, which share a name and are queried together."""
 
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._submitit = load("submitit", "slurm")
@@ -62,7 +62,7 @@ class SlurmBackend:
         self.interval_s = _number(ours, "interval", INTERVAL_S)
         self._sbatch: dict[str, Any] = {
             **({} if "no-requeue" in values else {"requeue": True}),
-            "signal": f"TERM@{WARNING_S}",  # submitit's own signal would reach the training, which does not know it
+            "signal": f"TERM@{WARNING_S}",  # submitit's own signal would reach the training, which cannot handle it
             **{key: value or True for key, value in values.items()},
         }
         # Source: sbatch(1), --cpus-per-task: srun does not take it over since Slurm 22.05.
@@ -74,7 +74,7 @@ class SlurmBackend:
         return None
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
-        """One array, or more where it would be too long for Slurm."""
+        """Start one array, or several if it would exceed Slurm's maximum size."""
         names: list[str] = []
         try:
             for begin in range(0, len(orders), ARRAY_SIZE):
@@ -86,13 +86,13 @@ class SlurmBackend:
         return names
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
-        """Those that Slurm lists as ended, and those that it has forgotten."""
+        """Jobs that Slurm lists as ended, and those it no longer lists."""
         query = subprocess.run(
             ["squeue", "--noheader", "--array", "--states=all", f"--name={self._name}", "--format=%i|%T|%r"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if query.returncode:
-            return {}  # the controller is away; its jobs go on
+            return {}  # the controller is unavailable; its jobs continue
         states = {
             words[0]: words[1:] for line in query.stdout.splitlines() if len(words := line.strip().split("|")) > 2
         }
@@ -106,7 +106,7 @@ class SlurmBackend:
         return over
 
     def cancel(self, job: str, *, at_once: bool) -> None:
-        """`scancel`; at once, first with SIGKILL for every process of a job that runs."""
+        """Cancel with `scancel`; for an immediate end, first send SIGKILL to all processes of a running job."""
         if at_once:
             subprocess.run(["scancel", "--quiet", "--full", "--signal=KILL", job], capture_output=True, check=False)
         subprocess.run(["scancel", "--quiet", job], capture_output=True, check=False)
@@ -116,7 +116,7 @@ class SlurmBackend:
         return folder / f"{job}_0_log.err" if folder else None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There are no resources to release."""
 
     def _start_array(self, orders: Sequence[Order]) -> list[str]:
         folder = log_folder(orders[0].experiment) / "slurm"
@@ -128,7 +128,7 @@ class SlurmBackend:
             ) from error
         executor.update_parameters(
             job_name=self._name,
-            time=None,  # that of the partition, not the five minutes of submitit
+            time=None,  # the default of the partition instead of submitit's five minutes
             setup=self._setup or None,
             array_parallelism=self._parallel,
             additional_parameters=self._sbatch,
@@ -139,7 +139,7 @@ class SlurmBackend:
         try:
             with self._submitit.helpers.clean_env():
                 os.environ.update(conf)
-                # The job's process becomes the worker, so that Slurm's signals reach it and nothing in between.
+                # The job's process is replaced by the worker, so that Slurm's signals reach it directly.
                 jobs = executor.map_array(os.execv, [sys.executable] * len(commands), commands)
         except self._submitit.core.utils.FailedJobError as error:
             raise RunError(f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --option") from error

@@ -1,7 +1,7 @@
-"""Executors whose runs are done elsewhere: jobs of a scheduler run `deviate worker`, and the folder tells how they go.
+"""Executors whose runs are executed elsewhere: jobs of a scheduler run `deviate worker`, which writes to the folder.
 
-The scheduler is believed in one thing only: that a job is over. What a run did is read from its attempts, and a run is
-given up when its executor is known to be dead, so that a new attempt never meets an old one that lives.
+The scheduler is only trusted on whether a job has ended. The outcome of a run is read from its attempts, and a run is
+given up only when its executor is known to be dead, so that a new attempt never competes with an old one.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ LOG_LINES = 5
 
 @dataclasses.dataclass(slots=True)
 class _Job:
-    """An order and the job that carries it out.
+    """An order and the job that executes it.
 
     Attributes:
         before: attempts that there were before.
@@ -75,7 +75,7 @@ class _Job:
 
 
 class WorkersExecutor:
-    """Carries out orders as jobs of a backend."""
+    """Executes orders as jobs of a backend."""
 
     def __init__(self, backend: Backend, *, late_s: float = LATE_S) -> None:
         self._backend = backend
@@ -91,23 +91,23 @@ class WorkersExecutor:
         return self._backend.capacity
 
     def submit(self, orders: Sequence[Order]) -> None:
-        """Start a job for each order. Raises RunError when the scheduler refuses them."""
+        """Start a job for each order. Raises RunError if the scheduler rejects them."""
         if not orders:
             return
         for order in orders:
             order.run.mkdir(parents=True, exist_ok=True)
-            keep_spec(spec_file(order.run), order.spec)  # a worker knows its run by this alone
+            keep_spec(spec_file(order.run), order.spec)  # a worker gets only the name of its run
         before = [frozenset(attempts(order.run)) for order in orders]
         names = self._backend.start(orders)
         for order, name, job_id in zip(orders, names, before, strict=True):
             self._jobs[order.run] = _Job(order, name, job_id)
 
     def expect_reports(self, experiment: Path) -> None:
-        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
+        """Earlier runs of this experiment have reported, so a run that does not is a failure and ends nothing else."""
         self._has_heard.add(experiment)
 
     def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
-        """News, at the latest after so many seconds.
+        """Updates after at most so many seconds.
 
         Raises:
             RunError: workers end before they begin a run, or the guest does not report from the first one.
@@ -126,27 +126,27 @@ class WorkersExecutor:
                 return news
 
     def cancel(self, order: Order, *, at_once: bool = False) -> None:
-        """End a run: politely, or at once by giving up its attempt, which its worker sees wherever it is."""
+        """End a run gently, or at once by giving up its attempt, which its worker notices on any machine."""
         job = self._jobs.get(order.run)
         if job is None or job.cancelled == "at once" or (job.cancelled == "politely" and not at_once):
             return
         job.cancelled = "at once" if at_once else "politely"
         self._find_attempt(job)
         if at_once and job.attempt is not None and read_result(job.attempt) is None:
-            with contextlib.suppress(RecordError):  # the scheduler ends it too
+            with contextlib.suppress(RecordError):  # also ended by the scheduler
                 write_result(job.attempt, _cancel_result(job))
                 job.is_given_up = True
         self._backend.cancel(job.name, at_once=at_once)
 
     def withdraw(self) -> None:
-        """Give back the orders that no worker has begun."""
+        """Return orders that no worker has started."""
         for job in list(self._jobs.values()):
             self._find_attempt(job)
             if job.attempt is None:
                 self.cancel(job.order)
 
     def close(self) -> None:
-        """End what is still under way, and wait for it as long as a scheduler that works may take."""
+        """End all jobs, and wait as long as a working scheduler may need."""
         for job in list(self._jobs.values()):
             self.cancel(job.order, at_once=True)
         until = time.monotonic() + self._late_s
@@ -176,7 +176,7 @@ class WorkersExecutor:
             if not damaged_files(job.attempt, result):
                 self._finish(job, result.status, result)
                 return
-            job.over = job.over or "ended"  # its event files are not here yet, or have lost something
+            job.over = job.over or "ended"  # its event files are not visible yet, or incomplete
             job.over_since = job.over_since or time.monotonic()
         if job.over is not None:
             self._end(job, result)
@@ -185,7 +185,7 @@ class WorkersExecutor:
             self._news.append(self._update("progress", job))
 
     def _end(self, job: _Job, result: Result | None) -> None:
-        """Finish a job that is over and did not settle its run, unless an attempt may be alive still."""
+        """Finish a job that ended without settling its run, unless an attempt may still be running."""
         is_late = time.monotonic() - job.over_since > self._late_s
         if result is not None and result.status in SETTLED:
             if is_late:
@@ -196,19 +196,19 @@ class WorkersExecutor:
         elif is_late or (job.cancelled if job.attempt is None else _is_here(read_claim(job.attempt))):
             try:
                 end_orphans([job.order.run])
-            except RunError:  # the scheduler has lost its job, which goes on; or it is another's
+            except RunError:  # the scheduler has lost a job that continues, or another executor has the run
                 return
             self._judge(job, read_result(job.attempt) if job.attempt else None)
 
     def _judge(self, job: _Job, result: Result | None) -> None:
-        """Finish a job that is over for certain.
+        """Finish a job that has certainly ended.
 
         Raises:
             RunError: the guest did not report from the first run, or its worker never began.
         """
         experiment, spec = job.order.experiment, job.order.spec
         attempt = settled_attempt(job.order.run, spec)
-        if attempt is not None:  # somebody else was faster
+        if attempt is not None:  # another executor was faster
             job.attempt = attempt[0]
             self._finish(job, attempt[1].status, attempt[1])
         elif result is not None and result.status == "silent":
@@ -238,7 +238,7 @@ class WorkersExecutor:
         )
 
     def _find_attempt(self, job: _Job) -> bool:
-        """Look for the latest attempt of a job; True when there is a new one."""
+        """Look up the latest attempt of a job; returns whether there is a new one."""
         new = [attempt for attempt in attempts(job.order.run) if attempt not in job.before]
         if not new or new[-1] == job.attempt:
             return False
@@ -293,7 +293,7 @@ def _cancel_result(job: _Job) -> Result:
 
 
 def _may_live(job: _Job, *, is_late: bool) -> bool:
-    """Whether a run whose attempt was given up may not have ended yet. Ends what a worker of this machine left."""
+    """Whether a run with an abandoned attempt may still be running; processes left on this machine are ended."""
     claim = read_claim(job.attempt) if job.attempt else None
     if job.attempt is None or claim is None:
         return False

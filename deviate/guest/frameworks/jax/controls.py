@@ -64,9 +64,7 @@ class Controls:
         os.environ[FLAGS] = " ".join([*other_flags, *self.appended.values()])
 
     def _append_late(self) -> None:
-        """Append the flags again later, as the script may set the variable before XLA reads it for the first
-        backend.
-        """
+        """Append the flags again later, since the script may set the variable before a backend reads it."""
         bridge = sys.modules.get("jax._src.xla_bridge")
         self.context.observe(bridge, "_init_backend", before=lambda *args, **kwargs: self._append())
 

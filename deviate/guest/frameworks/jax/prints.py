@@ -38,9 +38,7 @@ def _copy(loop: Running) -> Running:
 
 
 def observe_prints(debugging: Any, context: AdapterContext) -> None:
-    """`jax.debug.print` of traced values: the template is formatted when the program runs, which provides the
-    values.
-    """
+    """`jax.debug.print` of traced values: the program formats the template when it runs, with the values."""
     original = debugging.debug_print
 
     def observe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:

@@ -55,9 +55,7 @@ class Program:
         return bool(self.updates or self.grads)
 
     def weights_index_handed_on(self, args: Any, kwargs: Any) -> int | None:
-        """Index of the result that is passed to the next call, which identifies weights among trees shaped like
-        gradients.
-        """
+        """Index of the result that the next call receives: weights, not gradients of the same shapes."""
         argument_ids = {id(first_leaf(tree)) for tree in subtrees_like((args, kwargs), self.grads[0])}
         trees = subtrees_like(self.latest, self.grads[0])
         return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in argument_ids), None)

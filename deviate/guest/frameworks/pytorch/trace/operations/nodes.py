@@ -47,8 +47,8 @@ class Apart:
     It does so where ours is the only mode. With one of the program on the stack PyTorch takes the other formula without
     us as well.
 
-    The engine gives each node the stack that was there when the backward pass began. If a node raises, what it has
-    left behind is of no account, and neither is the thread in which it runs.
+    The engine gives each node the stack that was there when the backward pass began. A mode that a raising node leaves
+    on the stack does no harm, and the thread of the node does not matter.
 
     Args:
         is_on: whether operations of the thread that asks are traced.
