@@ -1,4 +1,4 @@
-"""Where two runs part: traces laid side by side, the size of the first difference, and its likely causes."""
+"""Where two runs diverge: comparison of traces, size of the first difference, and its likely causes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Records of two runs side by side: the first place where they differ, and whether one did what the other did not."""
+"""Aligns the records of two runs: finds the first difference, and whether one run did something the other did not."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """The first place at which two traces differ.
+    """The first difference between two traces.
 
     Attributes:
         first, second: index of the record in each; where one run alone has it, the other index is that of what it did
@@ -37,11 +37,11 @@ class FirstDifference:
 def find_first_difference(
     first: Records, second: Records, is_within: Callable[[TraceRecord, TraceRecord], bool] | None = None
 ) -> FirstDifference | None:
-    """The first difference; None where both traces are equal to their ends.
+    """The first difference; None if both traces are equal to their ends.
 
-    Records stand by their place. What a record is, its step, kind and name, is compared, then its form and its digest;
-    one without a digest in either run has no numbers to compare. Where the numbers differ and the line of the program
-    does too, the program went another way.
+    Records are compared by position: first step, kind and name, then form and digest. A record without a digest in
+    either run has no numbers to compare. If both the numbers and the source lines differ, the program took a different
+    path.
 
     Args:
         is_within: says of two records with other digests whether they are taken for equal all the same.
@@ -82,7 +82,7 @@ def _extra(
     matcher: SequenceMatcher[tuple[int, int, int]],
     is_within: Callable[[TraceRecord, TraceRecord], bool] | None,
 ) -> FirstDifference:
-    """The record that one of the two lacks, and what differs after it in what both have."""
+    """The record that one of the two lacks, and the next difference in records that both have."""
     extra: FirstDifference | None = None
     for tag, start, end, begin, _ in matcher.get_opcodes():
         if tag != "equal":
@@ -101,7 +101,7 @@ def _extra(
 
 
 def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
-    """A part of what each record is, as a number that means the same in both traces."""
+    """Numbers that identify the heads of records, equal in both traces."""
     numbers: dict[Hashable, int] = {}
 
     def column(records: Records) -> Numbers:
@@ -113,6 +113,6 @@ def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashab
 
 
 def keep_shared(first: Records, second: Records) -> tuple[Records, Records]:
-    """Both without records of a kind and name that the other has nowhere: what one environment alone has."""
+    """Both traces without records whose kind and name do not occur in the other: features of one environment."""
     names = [{head[:2] for head in records.heads} for records in (first, second)]
     return first.of_names(names[1]), second.of_names(names[0])

@@ -1,4 +1,4 @@
-"""Two runs laid side by side, process by process: the first thing that differs, and which process parted first."""
+"""Compares two runs process by process: the first difference, and the process in which it occurred first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -73,7 +73,7 @@ def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Diff
 
 
 def _order(difference: Difference, records: Records, at: FirstDifference) -> tuple[int, ...]:
-    """What puts the first differences of several ranks in order."""
+    """Sort key for the first differences of several ranks."""
     index = at.second if at.only_in == 2 else at.first
     begin = index
     while begin and records.steps[begin - 1] == difference.step:
@@ -139,7 +139,7 @@ def _end_of(trace: Trace) -> str:
 
 
 def _describe_record(record: TraceRecord) -> str:
-    return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{_at(record.place)}"  # a loss is called loss
+    return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{_at(record.place)}"  # losses are called loss
 
 
 def _at(place: Place | None) -> str:

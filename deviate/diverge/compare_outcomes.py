@@ -1,4 +1,4 @@
-"""Two runs from beginning to end, as far as records reach: reported values, losses and final weights."""
+"""Compares two runs from start to end, as far as records allow: reported values, losses and final weights."""
 
 import dataclasses
 import math
@@ -18,7 +18,7 @@ END = "weights at the end"
 
 @dataclass(frozen=True, slots=True)
 class EndToEndDiff:
-    """What comparing both runs found.
+    """The result of comparing both runs.
 
     Attributes:
         is_equal: None where nothing could be compared.
@@ -38,7 +38,7 @@ class EndToEndDiff:
 
 
 def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndToEndDiff:
-    """Lay both runs side by side.
+    """Compare both runs.
 
     Args:
         metrics: names of the quantities that count, the primary one first.
@@ -79,11 +79,11 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
 
 
 def update_of(difference: Difference, pair: Pair) -> int | None:
-    """The update that stands for the step of the main loop of a difference: its last one; None where nobody knows."""
+    """The update for the main-loop step of a difference: its last one; None if unknown."""
     if difference.step is not None or difference.main_step is None or not pair.traces[0]:
         return difference.step
     trace = pair.traces[0][0]
-    if not len(trace.records):  # no framework told of updates: they are the steps of the main loop
+    if not len(trace.records):  # no framework reported updates: steps of the main loop are used
         return difference.main_step if difference.main_step <= trace.n_steps else None
     steps = [
         record.step
@@ -94,7 +94,7 @@ def update_of(difference: Difference, pair: Pair) -> int | None:
 
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:
-    """Steps of the main loop that both runs came to, which stand for updates where nothing told of any."""
+    """Main-loop steps that both runs reached, used as updates if none were reported."""
     last = [max((step for name in names for step in _steps(run, name)), default=-1) for run in pair.runs]
     return max(pair.n_steps, min(last) + 1)
 
@@ -114,7 +114,7 @@ def _in_both(name: str, pair: Pair) -> bool:
 
 
 def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:
-    """The earlier of both; at one step of the main loop the loss, from which values of the step mostly follow."""
+    """The earlier difference; in the same main-loop step the loss, on which other values usually depend."""
     if loss is None or metric is None:
         return loss or metric
     if loss.main_step is None or metric.main_step is None:
@@ -133,7 +133,7 @@ def _first_metric(mine: Run, theirs: Run, names: Sequence[str], *, tolerance: in
 
 
 def _first_value(name: str, mine: Series | None, theirs: Series | None, tolerance: int) -> Difference | None:
-    """The first value within the main loop that differs, or that one run lacks; else the first one outside of it."""
+    """The first value in the main loop that differs or is missing in one run; else the first outside of it."""
     outside: Difference | None = None
     for n_equal, (step, one, other) in enumerate(_side_by_side(mine, theirs)):
         if one is not None and other is not None:
@@ -156,7 +156,7 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
 def _side_by_side(
     mine: Series | None, theirs: Series | None
 ) -> Iterator[tuple[int | None, float | None, float | None]]:
-    """Values of both series at the same step of the main loop, and in the same place outside of it."""
+    """Values of both series at the same main-loop step, and at the same position outside of the loop."""
     one, other = _by_place(mine), _by_place(theirs)
     for place in sorted(one.keys() | other.keys()):
         yield place[1] if place[0] == 0 else None, one.get(place), other.get(place)

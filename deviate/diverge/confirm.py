@@ -1,4 +1,4 @@
-"""Causes put to the test: a pair under the switch that is said to remove the difference, compared to its end."""
+"""Tests causes: executes a pair with the switch that should remove the difference, and compares it to the end."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ MOST_CONFIRMED = 3
 def confirm(
     request: DivergeRequest, causes: Sequence[Cause], metrics: Sequence[str], execute: Execute
 ) -> Iterator[Confirmation]:
-    """Try the switches of causes one after the other, until one leaves the runs equal.
+    """Try the switches of the causes in order, until one makes the runs equal.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.

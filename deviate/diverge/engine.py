@@ -1,4 +1,4 @@
-"""Where two runs part: a ladder of pairs of runs, the size of the first difference, its causes, and what removes it."""
+"""Finds where two runs diverge: a ladder of pairs of runs, size of the first difference, causes, and remedies."""
 
 import dataclasses
 import re
@@ -34,7 +34,7 @@ INTERRUPTED = "interrupted: what further pairs of runs would have shown is not k
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """What a ladder came to.
+    """The result of a ladder.
 
     Attributes:
         runs: both of the first rung, and those of further ones that failed, each with what it is called.
@@ -47,7 +47,7 @@ class Ladder:
 
 
 def refuse_varied(variant: Variant) -> None:
-    """Raise InputError for a variant whose runs are given different seeds: they part by design."""
+    """Raise InputError for a variant whose runs get different seeds, as they differ by design."""
     streams = [stream for stream in variant.varied if stream in STREAMS]
     if streams:
         raise InputError(
@@ -59,7 +59,7 @@ def refuse_varied(variant: Variant) -> None:
 def diverge(
     request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, confirms: bool = False
 ) -> Ladder:
-    """Climb the ladder; an interruption beyond its first rung ends it there.
+    """Climb the ladder; an interruption after its first rung ends it there.
 
     Args:
         say: tells a line of progress.
@@ -130,7 +130,7 @@ def _runs_to_report(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterat
 
 
 def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
-    """What the first rung found; where nothing could be compared, with the run that failed."""
+    """The findings of the first rung; if nothing could be compared, with the failed run as the reason."""
     if ends.compared or not pair.failed:
         return ends.findings
     failed = [f"{label} {ending(run)}" for run, label in zip(pair.runs, labels, strict=True) if run in pair.failed]
@@ -140,7 +140,7 @@ def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungF
 def _confirm_causes(
     request: DivergeRequest, findings: DivergenceFindings, metrics: Sequence[str], execute: Execute, say: Say
 ) -> tuple[DivergenceFindings, bool]:
-    """The same with what was tried, and whether the user has interrupted it."""
+    """The findings with the tested causes, and whether the user interrupted the tests."""
     tried, notes, is_interrupted = [], findings.notes, False
     say("Confirm: pairs with the switches of the likeliest causes")
     try:
@@ -158,13 +158,13 @@ def _confirm_causes(
 
 
 def quality(experiment: Experiment) -> tuple[str, ...]:
-    """Names of the quantities that count, the primary one first; clock readings never do."""
+    """Names of the quantities to compare, the primary one first; clock readings are excluded."""
     metrics: list[SelectedMetric] = [metric for metric in experiment.metrics if metric.role == "quality"]
     return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
 
 
 def _without_following(request: DivergeRequest) -> DivergeRequest:
-    """The same without commands that follow the training, which later rungs end before."""
+    """The request without commands after the training, as later rungs end before them."""
     sides = tuple(
         dataclasses.replace(
             side, prepared=dataclasses.replace(side.prepared, target=dataclasses.replace(side.prepared.target, then=()))
@@ -181,7 +181,7 @@ def _with_size(findings: RungFindings) -> RungFindings:
 
 
 def _deepest(climbed: Sequence[Climbed]) -> int | None:
-    """The last rung that has a difference, by its place."""
+    """The last rung with a difference, by position."""
     return next((at for at in reversed(range(len(climbed))) if climbed[at].findings.difference is not None), None)
 
 
@@ -197,7 +197,7 @@ def findings_of(
     runs: tuple[str, str],
     tolerance: int,
 ) -> DivergenceFindings:
-    """All but causes and notes; a difference that only a deeper rung shows counts as well."""
+    """The findings without causes and notes; a difference that only a deeper rung shows counts as well."""
     rungs = tuple(map(_with_size, rungs))
     return DivergenceFindings(
         name=name,
@@ -219,7 +219,7 @@ def findings_of(
 
 
 def _notes(request: DivergeRequest, pair: Pair, ends: EndToEndDiff, findings: DivergenceFindings) -> Iterator[str]:
-    """What limits the answer."""
+    """Limitations of the result."""
     if request.tolerance and findings.is_equal is False:
         yield f"a difference within {counted(request.tolerance, 'ulp')} was taken for none"
     for run, label in zip(pair.runs, request.labels, strict=True):
@@ -237,7 +237,7 @@ def _notes(request: DivergeRequest, pair: Pair, ends: EndToEndDiff, findings: Di
 
 
 def _evidence(request: DivergeRequest, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
-    """What is known beside the difference: of the pair that shows it, and of the one that went to the end."""
+    """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
     return dataclasses.replace(
         gather_evidence(*pair.runs, request.variant),
         hazards=request.sides[0].prepared.analysis.hazards,
@@ -251,7 +251,7 @@ def _evidence(request: DivergeRequest, pair: Pair, whole: Pair, rungs: Sequence[
 
 
 def _device(traces: Sequence[Trace]) -> str:
-    """On which a run of PyTorch computed, by the generators in use: accelerators have theirs once they are used."""
+    """Device of a PyTorch run, from its generators: accelerators have some once they are initialised."""
     heads = {head for trace in traces for head in columns(trace.records).heads}
     states = {name for kind, name, *_ in heads if kind == "state" and name.startswith("torch")}
     accelerators = sorted(filter(None, (ACCELERATOR.match(state) for state in states)), key=lambda match: match[1])
@@ -263,7 +263,7 @@ def _n_steps(pair: Pair, run: int) -> int:
 
 
 def facts_of(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
-    """Facts of both runs that rounding depends on; where they have other values, both."""
+    """Environment facts of both runs that affect rounding; both values if they differ."""
     mine, theirs = (run.environment for run in pair.runs)
     for name in FACTS:
         values = dict.fromkeys(facts[name] for facts in (mine, theirs) if name in facts)

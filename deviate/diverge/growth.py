@@ -1,4 +1,4 @@
-"""How a difference grows: losses by update, metrics by step of the main loop, few enough points for a plot."""
+"""Growth of a difference: losses by update, and metrics by main-loop step, thinned for a plot."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ MOST_POINTS = 400
 
 
 def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
-    """Each loss of both traces by update; of several of one name in a step the last one stands."""
+    """Each loss of both traces by update; of several with one name in a step, the last one is used."""
     mine, theirs = _losses(first), _losses(second)
     return tuple(_growth(name, mine[name], theirs[name], is_update=True) for name in mine if name in theirs)
 
 
 def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Growth, ...]:
-    """Each metric that both runs report within the main loop, in the order of the names."""
+    """Each metric that both runs report within the main loop, sorted by name."""
     return tuple(
         _growth(name, _points(first.series[name]), _points(second.series[name]), is_update=False)
         for name in names
@@ -60,7 +60,7 @@ def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *
 
 
 def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
-    """At most `most` indices of `n` points: the first, the last, `begin` and the one before it are among them.
+    """At most `most` indices of `n` points, including the first, the last, `begin` and the one before it.
 
     Args:
         begin: of the first difference, from which on distances grow by a factor; None where all are equal.
@@ -76,12 +76,12 @@ def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int
 
 
 def is_same(one: float, other: float) -> bool:
-    """Whether two values are the same to the last bit; any two NaN are."""
+    """Whether two values are bitwise the same; any two NaN are."""
     return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
 
 
 def _distance(one: float, other: float) -> float:
-    """Absolute difference; 0 of two infinities of one sign and of two NaN, infinite where one alone is finite."""
+    """Absolute difference; 0 for equal infinities and for two NaN, infinite if only one is finite."""
     if one == other or (one != one and other != other):  # noqa: PLR0124  (NaN alone differs from itself)
         return 0.0
     apart = abs(one - other)

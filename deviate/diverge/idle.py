@@ -1,7 +1,7 @@
-"""Random generators that nobody draws from: what state they are in says nothing about what a run computes.
+"""Random generators that are never drawn from, whose states do not affect a run.
 
-Where a script seeds one library alone, the generators of the others begin in another state in each run. One that is in
-the same state at each update gave no number between them; what was drawn before shows in weights and batches.
+If a script seeds one library only, the generators of others start in a different state in each run. A generator with
+the same state at each update provided no numbers in between; earlier draws would show in weights and batches.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ STATE = "state"
 
 
 def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
-    """The same without records of generators that are idle in both runs, and in another state in each."""
+    """The traces without records of generators that are idle in both runs, and differ in state."""
     theirs = {trace.rank: trace for trace in second}
     idle = {trace.rank: _idle(trace, theirs[trace.rank]) for trace in first if trace.rank in theirs}
     mine, theirs_by_rank = (
@@ -35,7 +35,7 @@ def _idle(one: Trace, other: Trace) -> frozenset[str]:
 
 
 def _states(records: Records) -> dict[str, tuple[set[int], int]]:
-    """Generators to the checksums of their states, and the number of records."""
+    """Checksums of the states of each generator, and the number of records."""
     numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
     states: dict[str, tuple[set[int], int]] = {}
     for index, number in enumerate(records.head):

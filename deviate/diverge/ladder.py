@@ -1,4 +1,4 @@
-"""The ladder: pairs of runs, each rung looking closer than the one before, as far as there is a difference."""
+"""The ladder: pairs of runs, where each rung is more detailed than the previous one, while there is a difference."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -41,21 +41,21 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Climbed:
-    """A rung with the last pair that was looked at on it; no pair where it could not be climbed."""
+    """A rung with the last pair compared on it; no pair if it could not be climbed."""
 
     findings: RungFindings
     pair: Pair | None = None
 
 
 def level_of(rung: Rung) -> int:
-    """Of its trace: from 1."""
+    """Trace level of the rung, from 1."""
     return RUNGS.index(rung) + 1
 
 
 def climb(
     request: DivergeRequest, first: Pair, findings: RungFindings, execute: Execute, say: Say, *, goal: Rung | None
 ) -> Iterator[Climbed]:
-    """The rungs beyond the first one.
+    """Climb the rungs after the first one.
 
     Args:
         first: the pair of the first rung, and what comparing it found.
@@ -94,7 +94,7 @@ def climb(
 
 
 def _first_window(last: RungFindings, n_steps: int) -> Window:
-    """Where a rung is looked at first, after what the one before has found."""
+    """The first window for a rung, from the findings of the previous one."""
     if last.difference is None:
         return Window(0, MOST_EQUAL)
     return window_around(last.difference.step, n_steps, LONG_BEFORE if last.rung == "metrics" else AROUND)
@@ -110,7 +110,7 @@ def _on_rung(
     *,
     is_noise: bool,
 ) -> Climbed:
-    """Pairs until one has its first difference where it was looked at."""
+    """Run pairs until one has its first difference inside the window."""
     level, n_runs, seconds = level_of(rung), 0, 0.0
     findings = RungFindings(rung)
     pair: Pair | None = None
@@ -157,7 +157,7 @@ def announce(rung: Rung, forecast: float | None) -> str:
 
 
 def why_no_further(pair: Pair, rung: Rung) -> str:
-    """Why the ladder of these runs ends before a rung, as their traces tell; empty where it does not."""
+    """Why the ladder of these runs ends before a rung, from their traces; empty if it does not."""
     used = FRAMEWORKS & pair.runs[0].environment.keys()
     if not used:
         return "the script uses no framework that deviate can look into (PyTorch, TensorFlow, Keras, JAX, scikit-learn)"
@@ -169,13 +169,13 @@ def why_no_further(pair: Pair, rung: Rung) -> str:
 
 
 def fault_of(pair: Pair) -> str:
-    """What failed of deviate itself in the runs; empty where nothing did."""
+    """An error of deviate itself in the runs; empty if there is none."""
     failures = [warning for run in pair.runs for warning in run.warnings if warning.startswith(TAP_FAILED)]
     return f"deviate itself failed in the run{failures[0].removeprefix(TAP_FAILED)}" if failures else ""
 
 
 def ends_of(pair: Pair) -> dict[str, tuple[int, str]]:
-    """Frameworks to the last level of which any process of a pair shows something, and why nothing beyond."""
+    """The highest level that each framework supports in any process of a pair, with the reason why not more."""
     ends: dict[str, tuple[int, str]] = {}
     for trace in (side_trace for side in pair.traces for side_trace in side):
         for name, end in trace.ends.items():
@@ -184,16 +184,17 @@ def ends_of(pair: Pair) -> dict[str, tuple[int, str]]:
 
 
 def plain_step_s(pair: Pair) -> float | None:
-    """The time of an update at the first rung, seconds; None where too few were like each other."""
+    """Duration of an update on the first rung in seconds; None if too few were similar."""
     return _quickest(
         [duration for trace in _first_ranks(pair) for duration in _durations(trace, Window(PROBED.until or 0))]
     )
 
 
 def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float | None:
-    """Time of an update that was traced over that of one on the first rung; the first ones of each run warm up.
+    """Duration of a traced update relative to one on the first rung; the first updates of each run are excluded as
+    warm-up.
 
-    None where it cannot be: the machine was busier with others in the first pair.
+    None if the first pair was slower, because the machine was busy.
     """
     window = Window(max(WARM_UP, findings.first), findings.until)
     traced_s = _quickest([duration for trace in _first_ranks(pair) for duration in _durations(trace, window)])
@@ -211,6 +212,6 @@ def _durations(trace: Trace, window: Window) -> list[float]:
 
 
 def _quickest(durations: list[float]) -> float | None:
-    """What an update takes where nothing came between; None of too few, or where a clock can hardly tell."""
+    """Duration of an undisturbed update; None if there are too few, or if it is too short to measure."""
     least = min(durations) if len(durations) >= FEWEST else 0.0
     return least if least >= SHORTEST_S else None

@@ -1,4 +1,4 @@
-"""How large the first difference is: one more pair that keeps the numbers of the record that differs first."""
+"""Measures the first difference: runs another pair that stores the numbers of the first differing record."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ MOST_SIZED = 2
 
 
 def of_values(difference: Difference) -> Difference:
-    """A difference of a value with its size."""
+    """Add the size to a difference of values."""
     if difference.values is None or difference.ulps is not None:
         return difference
     one, other = (np.asarray(side_values, dtype=float_form(*difference.values)) for side_values in difference.values)
@@ -27,7 +27,7 @@ def of_values(difference: Difference) -> Difference:
 
 
 def measure_size(request: DivergeRequest, climbed: Climbed, execute: Execute) -> tuple[Difference | None, str]:
-    """The first difference of a rung with its size, and why it has none; empty where it has.
+    """The first difference of a rung with its size, and the reason if it has none; empty if it has.
 
     Args:
         climbed: a rung beyond the first, with a difference.
@@ -73,7 +73,7 @@ def measure_size(request: DivergeRequest, climbed: Climbed, execute: Execute) ->
 
 
 def size_of(difference: Difference, pair: Pair) -> Ulps | None:
-    """The size of a difference whose numbers both runs have kept; None where one of them has not."""
+    """The size of a difference whose numbers both runs have stored; None if one has not."""
     key = (difference.rank, difference.step or 0)
     mine, theirs = (kept_arrays(run.folder).get(key) for run in pair.runs)
     if mine is None or theirs is None:

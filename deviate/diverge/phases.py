@@ -1,4 +1,4 @@
-"""What part of a step a record belongs to: the data, the passes, or the update."""
+"""The phase of a step that a record belongs to: data, forward or backward pass, or update."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ Rows = Mapping[str, Counter[int]]
 
 
 def phase_of(records: Records, index: int) -> Phase:
-    """The phase of a record, from its kind; of an operation, from the records around it in its step.
+    """The phase of a record, from its kind; for operations, from the neighbouring records in its step.
 
     Operations after the gradients of their step are of the update; those of a backward pass say so themselves, and
     those between the passes of a loss and its gradients, which clip or scale them, are counted with it. All others are
@@ -46,7 +46,7 @@ def phase_of(records: Records, index: int) -> Phase:
     """
     record = records[index]
     if record.kind == "weights" and record.step > 0:
-        return "update"  # they differ where the window of the trace begins: an update before it is where the runs part
+        return "update"  # differences at the start of the traced window come from an earlier update
     if record.kind != "operation":
         return OF_KIND.get(record.kind, "program")
     if record.more.get("backward"):
@@ -60,7 +60,7 @@ def phase_of(records: Records, index: int) -> Phase:
 
 
 def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: int, rows: tuple[Rows, Rows]) -> Phase:
-    """The phase of a record that differs, or that one run alone has.
+    """The phase of a record that differs, or that only one run has.
 
     Operations before the batches of their step make data, weights or random numbers, maybe for later steps: they are of
     the phase of the first record that they have made differ. So are those that come after the batches, as a loader that
@@ -89,7 +89,7 @@ def _is_ahead(record: TraceRecord, outcome: TraceRecord) -> bool:
 
 
 def _outcome(pair: tuple[Records, Records], places: tuple[int, int]) -> tuple[TraceRecord, TraceRecord] | None:
-    """The first record from there on that is no operation, and differs in both runs."""
+    """The first following record that is not an operation and differs between the runs."""
     first, second = pair
     theirs = dict(_outcomes(second, places[1]))
     for outcome, index in _outcomes(first, places[0]):
@@ -109,7 +109,7 @@ def _outcomes(records: Records, begin: int) -> Iterator[tuple[tuple[int, str, st
 
 
 def _kind_near(records: Records, index: int, places: range) -> str:
-    """Kind of the nearest record of the same step that is no operation."""
+    """Kind of the nearest record in the same step that is not an operation."""
     step = records.steps[index]
     for place in places:
         if records.steps[place] != step:
@@ -121,7 +121,7 @@ def _kind_near(records: Records, index: int, places: range) -> str:
 
 
 def rows_of(traces: Sequence[Trace]) -> Rows:
-    """The rows of all batches that the processes of a run traced."""
+    """Rows of all batches in the traces of a run."""
     counts: dict[str, Counter[int]] = {}
     for trace in traces:
         records = columns(trace.records)
@@ -132,13 +132,13 @@ def rows_of(traces: Sequence[Trace]) -> Rows:
 
 
 def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Rows]) -> Phase:
-    """`order` where both batches are of the same examples, or have lost some to other batches and got theirs.
+    """`order` if both batches have the same examples, or examples that were exchanged with other batches.
 
     An example that another one has taken the place of stands elsewhere in the window that was traced, in both runs;
     one that was changed stands nowhere in the other run.
     """
     own_rows, other_rows = _rows(record.more), _rows(other.more)
-    if own_rows == other_rows or record.form != other.form:  # rows beyond those that have a checksum, or no rows at all
+    if own_rows == other_rows or record.form != other.form:  # batches with rows that have no checksum, or without rows
         return "data"
     mine, theirs = Counter(own_rows), Counter(other_rows)
     if mine == theirs:

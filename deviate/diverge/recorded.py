@@ -1,4 +1,4 @@
-"""Where two runs on record part, as far as their records reach."""
+"""Finds where two recorded runs diverge, as far as their records allow."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def is_of_records(folder: Path, words: Sequence[str]) -> bool:
 def compare_recorded(
     folder: Path, words: Sequence[str], *, tolerance: int
 ) -> tuple[DivergenceFindings, tuple[Run, ...]]:
-    """Lay two runs on record side by side.
+    """Compare two recorded runs.
 
     Raises:
         InputError: one of them is not on record, or both are the same.
@@ -86,13 +86,13 @@ def compare_recorded(
 
 
 def comparable(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Sequence[Trace], Sequence[Trace]]:
-    """The traces of two runs, none where one run has none or they were looked at in other ways: lacks would differ."""
+    """The traces of two runs; empty if one has none or they were traced differently."""
     ways = {(trace.level, trace.first, trace.until) for trace in (*first, *second)}
     return (first, second) if first and second and len(ways) == 1 else ((), ())
 
 
 def find_run(folder: Path, word: str) -> tuple[Experiment, Run]:
-    """The run of `NAME:RUN` or `NAME:VARIANT:RUN`, by the number of its replicate or the beginning of its id.
+    """The run for `NAME:RUN` or `NAME:VARIANT:RUN`, by replicate number or prefix of the run id.
 
     Raises:
         InputError: there is none, or several variants have that replicate.
@@ -135,9 +135,9 @@ def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_e
 
 
 def _flags(experiment: Experiment) -> Iterator[str]:
-    """What `deviate diverge` is to be given, so that its runs are like these."""
+    """Flags for `deviate diverge` that make its runs like these."""
     program = experiment.command[0] if experiment.command else ""
-    is_here = "--wrap" not in experiment.flags  # in a container another interpreter has its name
+    is_here = "--wrap" not in experiment.flags  # the interpreter has a different name in a container
     if is_here and Path(program).name.startswith("python") and program not in {"python", default_python()}:
         yield from ("--python", program)
     yield from experiment.flags
@@ -160,7 +160,7 @@ def _n_captured(one: Run, other: Run) -> int:
 
 
 def _first_weights(one: Run, other: Run) -> Difference | None:
-    """The first captured weights that differ, after a step of the main loop; files that are damaged are left out."""
+    """The first captured weights that differ, after a main-loop step; damaged files are skipped."""
     mine, theirs = _weights_by_step(one), _weights_by_step(other)
     for step in sorted(mine.keys() & theirs.keys()):
         try:
@@ -182,7 +182,9 @@ def _first_weights(one: Run, other: Run) -> Difference | None:
 
 
 def _is_earlier(weights: Difference, difference: Difference | None) -> bool:
-    """Whether captured weights tell of an earlier moment than reported values; of one step values may come first."""
+    """Whether captured weights are from an earlier time than reported values; in the same step, values may be
+    earlier.
+    """
     if difference is None or difference.main_step is None or weights.main_step is None:
         return True
     return weights.main_step <= difference.main_step

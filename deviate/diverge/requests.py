@@ -1,4 +1,4 @@
-"""Two runs that should be equal: begun, carried out and read back with their traces."""
+"""Pairs of runs that should be equal: starts them, executes them, and reads them back with their traces."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ Execute = Callable[[Sequence[PreparedExperiment]], object]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one of both runs is started from.
+    """What one of the two runs is started from.
 
     Attributes:
         label: what it is called where both are not the same, part of the name of its experiment.
@@ -45,7 +45,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class DivergeRequest:
-    """What the user asks of a ladder.
+    """The user's request for a ladder.
 
     Attributes:
         base: name of the experiment of the first rung; the others begin with it.
@@ -69,13 +69,13 @@ class DivergeRequest:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What both runs are called."""
+        """Names of the two runs."""
         return (self.sides[0].label, self.sides[1].label) if len(self.sides) > 1 else ("run 0", "run 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs as they are on record.
+    """A pair of recorded runs.
 
     Attributes:
         names: the experiments of both.
@@ -90,17 +90,17 @@ class Pair:
 
     @property
     def failed(self) -> tuple[Run, ...]:
-        """Those whose training did not take its course."""
+        """Runs whose training did not complete normally."""
         return tuple(run for run in self.runs if run.status not in ENDED)
 
     @property
     def n_steps(self) -> int:
-        """Updates that both completed."""
+        """Updates that both runs completed."""
         return min((max((trace.n_steps for trace in side), default=0) for side in self.traces), default=0)
 
     @property
     def n_ranks(self) -> int:
-        """Processes that trained together."""
+        """Number of processes that trained together."""
         return max((len(side) for side in self.traces), default=1) or 1
 
     @property
@@ -109,13 +109,13 @@ class Pair:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Kinds of the records of both runs."""
+        """Kinds of records in both runs."""
         tables = [columns(trace.records) for side in self.traces for trace in side]
         return frozenset(records.heads[number][0] for records in tables for number in set(records.head))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a trace says of operations that tracing itself touches, once each."""
+        """Notes of the traces on operations that tracing itself affects, without duplicates."""
         notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
             records = columns(trace.records)
@@ -126,9 +126,9 @@ class Pair:
         return tuple(f"{', '.join(names)}: {note}" for note, names in notes.items())
 
     def costs(self, level: int) -> float | None:
-        """Time of a step with a level over that of one without, as measured in its runs; None where it was not.
+        """Duration of a step with a level relative to one without, as measured in the runs; None if not measured.
 
-        Of all processes those that were held up the least count, with the level and without.
+        The fastest steps of all processes are used, both with the level and without.
         """
         measured = [trace.costs[level] for side in self.traces for trace in side if level in trace.costs]
         traced_s, plain_s = (min((cost[at] for cost in measured), default=0.0) for at in (0, 1))
@@ -136,18 +136,18 @@ class Pair:
 
 
 def is_cut(difference: Difference, pair: Pair) -> bool:
-    """Whether a difference is only that a failed run ended before its time, and lacks what the other one has."""
+    """Whether the difference only consists of a failed run that ended early and lacks later records."""
     lacks = difference.phase == "program" and difference.is_other_gone
     return lacks and difference.only_in is not None and pair.runs[2 - difference.only_in] in pair.failed
 
 
 def ending(run: Run) -> str:
-    """How a run ended, in words, and why."""
+    """How a run ended, and why, in words."""
     return f"{run.status.replace('_', ' ')}: {run.reason}"
 
 
 def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str]) -> str:
-    """The name of a new ladder, of which no experiment is on record.
+    """A name for a new ladder that no recorded experiment uses.
 
     Args:
         labels: of its sides, empty for one side.
@@ -182,7 +182,7 @@ def _experiment_name(base: str, label: str) -> str:
 def trace_capture(
     level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = ""
 ) -> Pairs:
-    """What a pair of runs is to record, as in `Spec.capture`.
+    """What a pair of runs should record, as in `Spec.capture`.
 
     Args:
         measured: levels whose costs are to be measured.
@@ -212,7 +212,7 @@ def run_pair(
     variant: Variant | None = None,
     environment: Pairs = (),
 ) -> Pair:
-    """Run two that should be equal, anew.
+    """Execute two new runs that should be equal.
 
     Args:
         suffix: of the names of their experiments.
@@ -241,7 +241,7 @@ def run_pair(
 
 
 def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[PreparedExperiment]) -> Pair:
-    """Both runs as they are on record.
+    """Read both recorded runs.
 
     Raises:
         InputError: one of them has not begun.
@@ -256,11 +256,11 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
 
 
 def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
-    """A variant with other levels of some factors."""
+    """The variant with the levels of some factors replaced."""
     return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
 
 
 def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -> Variant:
-    """The variant of a name, built in or the user's own."""
+    """The variant with this name, built in or defined by the user."""
     variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
     return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)

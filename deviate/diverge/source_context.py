@@ -1,4 +1,4 @@
-"""The lines of the user's files around the places that findings name."""
+"""Source lines around the places in findings."""
 
 import functools
 from collections.abc import Callable
@@ -15,9 +15,9 @@ LONGEST_LINE = 400
 
 
 def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
-    """The same with the lines around each place, and its text; secrets are covered.
+    """Add the text of each place and the lines around it to the findings, with secrets redacted.
 
-    They are read once all is found, for traces name places by the million.
+    They are read at the end, as traces contain millions of places.
 
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
@@ -49,7 +49,7 @@ def _place(lines_of: Callable[[str], list[str]], place: Place) -> Place:
     if not 0 < place.line <= len(lines):
         return place
     first = max(1, place.line - AROUND)
-    # Together, for a secret may go over several lines; as many as there were, or the numbers would be wrong.
+    # Redacted as one text, as a secret may span lines; the number of lines must not change.
     lines_shown = redact("\n".join(lines[first - 1 : place.line + AROUND])).split("\n")
     if len(lines_shown) != len(lines[first - 1 : place.line + AROUND]):
         return place

@@ -35,9 +35,9 @@ MOST_GROWTH = 700.0
 
 
 def is_within(first: TraceRecord, second: TraceRecord, tolerance_ulps: int) -> bool:
-    """Whether two records may be of the same numbers, each off by at most so many ulps of their type.
+    """Whether two records may be of numbers that differ by at most so many ulps of their type.
 
-    Whole numbers, and what is told by its checksum alone, have no tolerance.
+    Integers, and records with a checksum alone, have no tolerance.
     """
     if first.form != second.form:
         return False
@@ -61,13 +61,13 @@ def are_within(one: float, other: float, tolerance_ulps: int, form: str = "float
             it says double: a mean of losses in single precision is no number of that type any more.
     """
     kind = form.partition("[")[0]
-    wide = PRECISION["float32"] - PRECISION.get(kind, PRECISION["float32"])  # steps of float32 in one of the type
+    wide = PRECISION["float32"] - PRECISION.get(kind, PRECISION["float32"])  # one ulp of float32 in ulps of the type
     apart = value_ulps(one, other, "float64" if kind == "float64" else "float32")
     return apart is not None and apart <= tolerance_ulps << max(0, wide)
 
 
 def bound_of_sums(form: str, magnitude: float, tolerance_ulps: int) -> float:
-    """By how much S and A of two tensors differ at most whose elements are at most so many ulps apart.
+    """Upper bound for the difference of S and of A between tensors whose elements are at most so many ulps apart.
 
     Args:
         form: type and shape; of a type without a tolerance the bound is 0.

@@ -1,4 +1,4 @@
-"""Size of a difference in ulps: how many numbers of a floating-point type lie between two, one of the two included.
+"""Size of a difference in ulps: the number of representable floats from one value to the other.
 
 The bits of a float of IEEE 754, read as a whole number with the sign in front, rise with the number that they stand
 for; zeros of both signs lie together. So the distance is a difference of whole numbers, the same within a binade and
@@ -22,9 +22,9 @@ BFLOAT16 = "bfloat16"
 
 
 def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
-    """How far two arrays of one type and shape are apart, element by element.
+    """ULP distance of two arrays of one type and shape, element by element.
 
-    Elements differ where their bits do. Complex numbers are as far apart as the farther of their two parts.
+    Elements differ where their bits do. The distance of complex numbers is the larger one of both parts.
 
     Args:
         form: type and shape as the trace gives them; needed where NumPy has no such type: bits of bfloat16 come as
@@ -57,7 +57,7 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
 
 
 def value_ulps(first: float, second: float, form: FloatForm | None = None) -> int | None:
-    """Distance of two reported values; 0 where both are NaN, None where one alone is finite.
+    """ULP distance of two reported values; 0 if both are NaN, None if only one is finite.
 
     Args:
         form: in ulps of what; None for that of `float_form`.
@@ -85,12 +85,12 @@ def _is_single(value: float) -> bool:
 
 
 def _parts(array: Array) -> Array:
-    """The numbers themselves; of complex ones the real and the imaginary part, one after the other."""
+    """The numbers; for complex ones the real parts followed by the imaginary parts."""
     return array.view(f"f{array.dtype.itemsize // 2}") if array.dtype.kind == "c" else array
 
 
 def _bits(array: Array) -> Array:
-    """What is compared of each element: (n, 1), of complex numbers (n, 2)."""
+    """Bits to compare for each element: (n, 1), for complex numbers (n, 2)."""
     parts = _parts(array)
     has_bits = parts.dtype.kind not in "biu" and parts.dtype.itemsize <= 8
     bits = parts.view(f"u{parts.dtype.itemsize}") if has_bits else parts
@@ -98,7 +98,7 @@ def _bits(array: Array) -> Array:
 
 
 def _order_bits(array: Array) -> npt.NDArray[np.int64]:
-    """Bits as whole numbers that rise with the floats."""
+    """Bits as integers in the order of the floats."""
     size = array.dtype.itemsize
     bits = array.view(f"i{size}").astype(np.int64)
     return np.where(bits < 0, -(bits & ((1 << (8 * size - 1)) - 1)), bits)
@@ -107,7 +107,7 @@ def _order_bits(array: Array) -> npt.NDArray[np.int64]:
 def _steps(one: Array, other: Array) -> npt.NDArray[np.uint64]:
     mine, theirs = _order_bits(one), _order_bits(other)
     larger, smaller = np.maximum(mine, theirs), np.minimum(mine, theirs)
-    return larger.view(np.uint64) - smaller.view(np.uint64)  # up to 2^64 - 2^53, which wraps round to what is right
+    return larger.view(np.uint64) - smaller.view(np.uint64)  # up to 2^64 - 2^53, which wraps around to the right result
 
 
 def _wide(bits: Array) -> npt.NDArray[np.float32]:
@@ -116,7 +116,7 @@ def _wide(bits: Array) -> npt.NDArray[np.float32]:
 
 
 def _sizes(one: Array, other: Array) -> tuple[float, float]:
-    """Largest absolute difference, and that one over the larger magnitude; infinite where one alone is finite."""
+    """Largest absolute difference, and that divided by the larger magnitude; infinite if only one value is finite."""
     if one.dtype.kind in "biu":
         return _whole_sizes(one, other)
     wide = np.complex128 if one.dtype.kind == "c" else np.float64
@@ -134,7 +134,7 @@ def _sizes(one: Array, other: Array) -> tuple[float, float]:
 
 
 def _whole_sizes(one: Array, other: Array) -> tuple[float, float]:
-    """The same of whole numbers that differ, of which double precision would take neighbours beyond 2^53 for equal."""
+    """Sizes for different integers, which double precision would not distinguish beyond 2^53."""
     kind = np.uint64 if one.dtype.kind in "bu" else np.int64
     mine, theirs = one.astype(kind), other.astype(kind)
     apart = np.maximum(mine, theirs).view(np.uint64) - np.minimum(mine, theirs).view(np.uint64)

@@ -1,4 +1,4 @@
-"""Which updates a pair of runs is traced at: around the first difference, and where to look when it has moved."""
+"""Selects the updates at which a pair of runs is traced: around the first difference, and where it may have moved."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ CARRIED = frozenset({"state", "batch", "weights"})
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Updates from `first` up to and without `until`; None where it goes on to the end."""
+    """Updates from `first` up to and without `until`; None to continue to the end."""
 
     first: int = 0
     until: int | None = None
@@ -37,7 +37,7 @@ class Window:
 
 
 def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> Window:
-    """The window for a difference that was seen at an update; None where nobody knows at which.
+    """The window around the update of a difference; None if the update is unknown.
 
     Args:
         n_steps: updates of the whole run.
@@ -51,7 +51,7 @@ def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> W
 
 
 def next_window(window: Window, difference: Difference | None) -> Window | None:
-    """Where another pair is to be looked at; None where the window has the difference of its own pair.
+    """The next window in which to trace a pair; None if the window contains the difference of its pair.
 
     Args:
         difference: the first difference of the pair that was traced there, None where it did not part.
@@ -70,7 +70,7 @@ def next_window(window: Window, difference: Difference | None) -> Window | None:
 
 
 def _further(window: Window) -> Window:
-    """Twice as far: a pair that has not parted yet may still do so."""
+    """A window twice as long, as the pair may diverge later."""
     if window.until is None:
         return window
     return Window(window.first, window.until + (window.until - window.first))

@@ -1,4 +1,4 @@
-"""Known causes of runs that part, what points to each, and what removes it."""
+"""Known causes of divergence: the evidence for each, and its remedy."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Causes in random numbers: generators that nobody seeds, seeds that change, numbers that no seed reaches."""
+"""Causes in random numbers: unseeded generators, changing seeds, and sources without a seed."""
 
 import dataclasses
 import functools
@@ -40,7 +40,7 @@ EVERYTHING = ("set_random_seed", "seed_everything", "set_seed", "enable_full_det
 
 
 def _library(state: str) -> str:
-    """Whose generator a record of kind `state` is of: "torch.cuda:0" and "torch/shuffle" are of "torch"."""
+    """Library of a `state` record: "torch.cuda:0" and "torch/shuffle" belong to "torch"."""
     name = re.split(r"[./:]", state)[0]
     return LIBRARIES.get(name, name)
 
@@ -52,7 +52,7 @@ def _is_draw(difference: Difference) -> bool:
 
 
 def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """The variant itself varies it."""
+    """The variant itself varies the stream."""
     if not evidence.is_touched or not _is_draw(difference):
         return None
     stream = difference.name.partition("/")[2] if difference.kind == "state" else ""
@@ -65,7 +65,7 @@ def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseEvide
 
 
 def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """Seeding calls that were given another seed in each run."""
+    """Seeding calls with a different seed in each run."""
     matches = [
         (one, other)
         for one, other in zip(*evidence.seed_events, strict=False)
@@ -78,7 +78,7 @@ def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
         first, second = evidence.runs
         why = f"{one.call} was given {one.value} in {first} and {other.value} in {second}{format_places(places)}"
         is_certain = _is_draw(difference) and _reaches(one.call, difference)
-        # Where more than values was compared, the batches, the draws and the weights before were equal.
+        # If more than values was compared, batches, draws and weights before were equal.
         is_likely = difference.rung == "metrics" or difference.phase == "metric"
         certainty: Certainty = "certain" if is_certain else "likely" if is_likely else "possible"
         return CauseEvidence(certainty, why, places, code=_with_number(one.call))
@@ -89,14 +89,14 @@ def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
 
 
 def _reaches(call: str, difference: Difference) -> bool:
-    """Whether a seeding call may be behind what differs; the state of a generator is that of its own library."""
+    """Whether a seeding call can affect the difference; the state of a generator depends on its own library only."""
     if difference.kind != "state" or call.rpartition(".")[2] in EVERYTHING:
         return True
     return _library(call) == _library(difference.name)
 
 
 def _with_number(call: str) -> str:
-    """A seeding call as it should be: `random.seed(1)`; of a method, `generator.manual_seed(1)`."""
+    """A seeding call with a fixed seed: `random.seed(1)`, or `generator.manual_seed(1)` for a method."""
     owner, _, name = call.rpartition(".")
     if call.startswith("sklearn"):
         return "random_state=1"
@@ -119,7 +119,7 @@ def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence |
         places = tuple(dict.fromkeys(Place(event.file, event.line) for event in anew if event.file))
         why = f"{anew[0].call} takes a seed from the operating system{format_places(places)}"
         library = _library(anew[0].call)
-        # A generator of one's own, as `default_rng()` gives, is out of the reach of the one seed of its library.
+        # A separate generator, as from `default_rng()`, does not depend on the library's global seed.
         code = _with_number(anew[0].call) if library in ("random", "numpy") else SEEDING[library]
         return CauseEvidence("certain" if difference.kind == "state" else "likely", why, places, code=code)
     if difference.kind == "state":
@@ -131,7 +131,7 @@ def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence |
         return CauseEvidence("certain" if is_start else "likely", why, code=SEEDING[library])
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
-    # They import NumPy themselves, so that its being there says nothing; its state does, where it was compared.
+    # These import NumPy themselves, so its import proves nothing; its state does, if compared.
     missing = [library for library in SEEDING if library in (compute or evidence.frameworks) and library not in seeded]
     if not missing:
         return None
@@ -165,7 +165,7 @@ def _parallel(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
 
 
 def _beyond(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """Whatever else a run told to be beyond control."""
+    """Other uncontrolled sources that a run reported."""
     phrases = [phrase for phrase in evidence.uncontrolled if not SYSTEM.match(phrase) and "thread" not in phrase]
     if not phrases or difference.phase not in DRAWN:
         return None

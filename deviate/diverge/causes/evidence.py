@@ -1,4 +1,4 @@
-"""What is known of two runs beside their first difference."""
+"""Evidence about two runs besides their first difference."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ ALWAYS_TOLD = "CPU"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of two runs beside their first difference.
+    """Evidence about two runs besides their first difference.
 
     Attributes:
         variant: of both runs; None where they are of two variants, or nobody knows.
@@ -54,7 +54,7 @@ class Evidence:
 
     @property
     def is_touched(self) -> bool:
-        """Whether deviate gives the seeds."""
+        """Whether deviate sets the seeds."""
         return any(self.seeds) or (self.variant is not None and bool(self.variant.varied or self.variant.held))
 
     def is_held(self, factor: str) -> bool:
@@ -66,18 +66,18 @@ class Evidence:
 
     @property
     def reseeded(self) -> tuple[str, ...]:
-        """Streams that no variant varies, and for which deviate gave two seeds, or a seed to one run alone."""
+        """Streams that no variant varies, but for which the runs got different seeds, or only one got a seed."""
         first, second = self.seeds
         names = dict.fromkeys((*first, *second))
         return tuple(name for name in names if first.get(name) != second.get(name) and not self.varies(name))
 
     def fact(self, name: str) -> tuple[str, str]:
-        """What both runs told; empty where one did not."""
+        """The value of a fact in both runs; empty if one did not report it."""
         first, second = self.facts
         return first.get(name, ""), second.get(name, "")
 
     def differing(self, *names: str) -> tuple[str, ...]:
-        """Those facts of these names that are not the same in both runs; of variables, absent is one more value."""
+        """Facts with these names that differ between the runs; for variables, absence counts as a value."""
         first, second = self.facts
         are_whole = ALWAYS_TOLD in first and ALWAYS_TOLD in second
         return tuple(
@@ -89,7 +89,7 @@ class Evidence:
 
     @property
     def device(self) -> str:
-        """On which both runs computed: "cpu", "cuda", …; empty where nobody knows, or where they used two."""
+        """Device of both runs: "cpu", "cuda", …; empty if it is unknown or differs."""
         if any(self.devices):
             return self.devices[0] if self.devices[0] == self.devices[1] else ""
         facts = [fact for fact in self.facts if fact]
@@ -97,13 +97,13 @@ class Evidence:
 
     @property
     def has_free_kernels(self) -> bool:
-        """Whether kernels may be nondeterministic, as far as is known: not asked for otherwise in both runs."""
+        """Whether kernels may be nondeterministic, as far as known: neither run requested otherwise."""
         setting = self.fact("torch deterministic algorithms")
         return setting != ("on", "on") if any(setting) else not self.is_held("kernels")
 
 
 def gather_evidence(first: Run, second: Run, variant: Variant | None) -> Evidence:
-    """The evidence of two runs on record; the variant is that of both. What they do not tell has its default."""
+    """Evidence about two recorded runs of one variant. Missing information has its default value."""
     return Evidence(
         variant=variant,
         frameworks=frozenset({*first.draws, *second.draws, *first.environment, *second.environment} & LIBRARIES),

@@ -1,4 +1,4 @@
-"""The causes that a difference and what else is known point to, the likeliest first."""
+"""Finds the causes that the difference and other evidence point to, most likely first."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ VAGUE = frozenset({"data", "another-way", "from-outside", "free-kernels", "no-ve
 
 
 def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]:
-    """The causes that may have made this difference.
+    """Find possible causes of this difference.
 
     Args:
         difference: the first one, as the lowest rung that was reached shows it.
@@ -35,7 +35,7 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
         (cause, finding) for cause in KNOWN_CAUSES if (finding := _best(cause, difference, evidence)) is not None
     ]
     weighed_causes = _weigh(weighed_causes)
-    weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference))  # the order of the table among equals
+    weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference))  # table order among equal ones
     causes = [_cause(cause, finding, evidence) for cause, finding in weighed_causes[:MOST]]
     if all(cause.certainty == "possible" for cause in causes):
         causes.append(what_to_try(difference, evidence))
@@ -43,7 +43,9 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
 
 
 def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """What points to it the most: the difference itself, or what a rung above has seen of generators and of order."""
+    """The strongest evidence for a cause: the difference itself, or differences of generators and order on a rung
+    above.
+    """
     above = [
         earlier
         for earlier in evidence.above
@@ -61,7 +63,7 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
 
 
 def _weigh(findings: Sequence[tuple[KnownCause, CauseEvidence]]) -> list[tuple[KnownCause, CauseEvidence]]:
-    """Circumstances are less sure by one step where they do not stand alone: nothing tells them from the others."""
+    """Lower the likelihood of circumstances that are not the only ones, as nothing distinguishes them."""
     rivals = {cause.id for cause, finding in findings if finding.certainty != "possible" and cause.id not in VAGUE}
 
     def weigh(cause: KnownCause, finding: CauseEvidence) -> CauseEvidence:

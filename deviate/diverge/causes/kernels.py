@@ -1,4 +1,4 @@
-"""Causes in kernels: what adds in another order each time, or is another kernel each time."""
+"""Causes in kernels: a different order of additions, or a different kernel, each time."""
 
 import functools
 import re
@@ -35,7 +35,7 @@ kernel_cause = functools.partial(KnownCause, group="kernels")
 
 
 def family_cause(family: Family) -> KnownCause:
-    """The row of the table for a family of operations."""
+    """The known cause for a family of operations."""
 
     def see(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
         if difference.kind == "operation":
@@ -74,7 +74,7 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
 
 
 def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """What the source tells where the ladder ended above the operations."""
+    """Evidence from the source, if the ladder ended above the level of operations."""
     device = device_of(difference, evidence)
     if difference.phase not in NUMBERS[:-1] or not evidence.has_free_kernels:
         return None
@@ -90,7 +90,7 @@ def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> 
 
 
 def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """On a CPU no gradient but that of an index is known to be another one each time."""
+    """On a CPU, only gradients of indexing are known to be nondeterministic."""
     if difference.phase != "backward" or "torch" not in evidence.frameworks or is_serial(evidence):
         return None
     hazards = [hazard for hazard in hazards_named(evidence, "gather") if "CPU" in hazard.message]
@@ -105,7 +105,7 @@ def is_serial(evidence: Evidence) -> bool:
 
 
 def device_of(difference: Difference, evidence: Evidence) -> str:
-    """On which the difference was computed; empty where nobody knows."""
+    """Device of the difference; empty if unknown."""
     device = str(difference.more.get("device", "")).partition(":")[0]
     return device or evidence.device
 
@@ -158,7 +158,7 @@ def _collective(difference: Difference, evidence: Evidence) -> CauseEvidence | N
         if not difference.name.startswith(("c10d", "_c10d")) or not is_one_of(difference.name, COLLECTIVE):
             return None
         why = f"{difference.name} is the first operation that gives other numbers, on rank {difference.rank}"
-        # NCCL chooses how it adds up; of other backends nobody says so.
+        # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
         return CauseEvidence("likely" if is_nccl else "possible", why, here(difference))
     if difference.kind != "gradient" or difference.phase != "backward":
@@ -187,7 +187,7 @@ def _xla(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
 
 
 def _free(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """An operation on a GPU that no list has."""
+    """An operation on a GPU that is in no list."""
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""}:
         return None
     if difference.only_in is not None or not evidence.has_free_kernels:

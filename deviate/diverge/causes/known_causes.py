@@ -1,4 +1,4 @@
-"""The table of known causes: what each is, what points to it, and what removes it."""
+"""Definition of known causes: description, evidence, and remedy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ GROUPS: dict[Group, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CauseEvidence:
-    """What points to a cause in two runs.
+    """Evidence for a cause in two runs.
 
     Attributes:
         why: half a sentence, beginning with what was found.
@@ -45,7 +45,7 @@ See = Callable[[Difference, Evidence], CauseEvidence | None]
 
 @dataclass(frozen=True, slots=True)
 class KnownCause:
-    """A cause that is known.
+    """A known cause.
 
     Attributes:
         id: in lower case with hyphens.
@@ -74,7 +74,7 @@ class KnownCause:
 
 
 def hazard_places(evidence: Evidence, *names: str) -> tuple[Place, ...]:
-    """Where the source has these hazards."""
+    """Places in the source with these hazards."""
     return tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards_named(evidence, *names))
 
 
@@ -83,7 +83,7 @@ def hazards_named(evidence: Evidence, *names: str) -> tuple[Hazard, ...]:
 
 
 def here(difference: Difference) -> tuple[Place, ...]:
-    """The place of the difference itself."""
+    """The place of the difference."""
     return (difference.place,) if difference.place is not None else ()
 
 

@@ -1,4 +1,4 @@
-"""Causes that two environments differ by: another machine, other libraries, another configuration."""
+"""Causes in differences of environments: machine, libraries, configuration."""
 
 import dataclasses
 import functools
@@ -46,7 +46,7 @@ COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
 def _differing(
     names: Iterable[str], of_what: str, beside: frozenset[str] = frozenset()
 ) -> Callable[[Difference, Evidence], CauseEvidence | None]:
-    """Sees that facts of these names are not the same in both runs.
+    """Create a check for facts with these names that differ between the runs.
 
     Args:
         beside: of these names, those that make nothing likely by themselves.
@@ -67,10 +67,10 @@ def _differing(
 
 
 def _is_computed(difference: Difference, evidence: Evidence) -> bool:
-    """Whether what differs first was computed from equal numbers, as far as is known.
+    """Whether the first difference was computed from equal numbers, as far as known.
 
-    Initial weights are drawn, and a value alone does not tell that what went in was equal: only where deviate gives
-    the seeds are draws no rival.
+    Initial weights are drawn, and a value alone does not show that the inputs were equal: draws are only ruled out if
+    deviate sets the seeds.
     """
     if difference.phase not in COMPUTED or difference.only_in is not None:
         return False
@@ -88,7 +88,7 @@ def _value(value: str | None) -> str:
 
 
 def _seeds(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """Draws come before all that is computed: where they are others, nothing tells what else is."""
+    """Draws precede all computations: if they differ, other causes cannot be recognised."""
     libraries = evidence.reseeded
     if not libraries:
         return None
@@ -109,7 +109,7 @@ def _devices(difference: Difference, evidence: Evidence) -> CauseEvidence | None
 
 
 def _software(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """Another version of a library is likely where the library computed what differs."""
+    """Different library versions are a likely cause if the library computed the difference."""
     beside = BESIDE
     if difference.kind == "operation":
         beside = frozenset(SOFTWARE) - OF_TORCH

@@ -1,4 +1,4 @@
-"""Operations of PyTorch that are known to give other bits for the same input, and where they do.
+"""Operations of PyTorch that are known to be nondeterministic, and on which devices.
 
 What is said of a GPU is what PyTorch documents; what is said of a CPU was also tried: each operation here a dozen times
 on the same input with PyTorch 2.13 and two threads. Of the 34 that were tried only indexing gave other bits there.
@@ -15,7 +15,7 @@ GPU = ("cuda",)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Operations that are nondeterministic for one reason.
+    """Operations that are nondeterministic for the same reason.
 
     Attributes:
         names: of operations without namespace, overload and underscores around them, as a regular expression.
@@ -251,7 +251,7 @@ FROM_WORKER = "aten.set_.source_Storage_storage_offset"
 
 
 def base_name(name: str) -> str:
-    """An operation without namespace, overload and the underscores around it.
+    """Name of an operation without namespace, overload and surrounding underscores.
 
     >>> base_name("aten._index_put_impl_.default")
     'index_put_impl'

@@ -1,4 +1,4 @@
-"""Causes in orders that nothing fixes, of sets, of files, of results and of work, and in when that is done."""
+"""Causes in undefined orders: of sets, files, results and work, and in timing."""
 
 import re
 
@@ -64,7 +64,7 @@ def _see_shared_memory(difference: Difference, evidence: Evidence) -> CauseEvide
     places = hazard_places(evidence, "shared-memory", "word-vectors")
     if not places or difference.phase not in ("initial", "forward", "loss", "backward", "update"):
         return None
-    # Another process shows where the weights changed without an update, or by another one from equal gradients.
+    # Another process is involved if weights changed without an update, or differently with equal gradients.
     certainty: Certainty = "likely" if difference.phase in ("forward", "update") else "possible"
     why = f"the source lets several processes or threads write the weights without a lock{format_places(places)}"
     return CauseEvidence(certainty, why, places, is_circumstance=True)
@@ -93,7 +93,7 @@ def _time(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
 
 
 def _clock(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """In a line that reports a metric a clock mostly stands beside it."""
+    """A clock in a line that reports a metric usually just accompanies it."""
     del evidence
     clock = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
     is_about_numbers = difference.rung != "metrics" and difference.phase not in ("metric", "program", "order", "random")

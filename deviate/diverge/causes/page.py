@@ -1,4 +1,4 @@
-"""The page of the documentation that lists the known causes, written from their table.
+"""Generates the documentation page of known causes from their table.
 
 python -m deviate.diverge.causes.page > docs/reference/causes.md
 """

@@ -1,4 +1,4 @@
-"""Causes in what was there before: memory that nothing had written, files of an earlier run, data that changed."""
+"""Causes in earlier state: uninitialised memory, files of an earlier run, changed data."""
 
 import functools
 
@@ -45,7 +45,7 @@ def _leftover(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
 
 
 def _outside(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """A number that the framework did not compute."""
+    """A number that was not computed by the framework."""
     del evidence
     if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
         return None

@@ -1,4 +1,4 @@
-"""What deviate itself can do against a cause, as a user would say it."""
+"""Switches of deviate against a cause, as the user would write them."""
 
 from deviate.diverge.causes.evidence import Evidence
 from deviate.model.divergence import Switch
@@ -11,7 +11,7 @@ KEPT = ("threads", "onednn", "on-missing", "hash")
 def switch_for(
     evidence: Evidence, holds: tuple[str, ...], environment: tuple[tuple[str, str], ...] = ()
 ) -> Switch | None:
-    """What holds these streams and factors beyond what is held already, or else sets these variables.
+    """The switch that holds these streams and factors if they are not held yet, or else sets these variables.
 
     Everything is held then and not these alone, for runs in which anything is free need not be equal. Where the seeds
     are the script's own, a variable that helps goes before that: it leaves them as they are.

@@ -1,4 +1,4 @@
-"""All known causes, in the order in which they are told among equals."""
+"""All known causes, in the order in which equally likely ones are listed."""
 
 from deviate.diverge.causes.draws import DRAWS
 from deviate.diverge.causes.kernels import KERNELS

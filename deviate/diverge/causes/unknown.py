@@ -1,4 +1,4 @@
-"""What to try where no known cause is likely."""
+"""Suggestions if no known cause is likely."""
 
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.switches import switch_for
@@ -35,14 +35,14 @@ SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
-    """The honest end of the list."""
+    """The last entry of the list of causes."""
     is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
     why = "nothing that was recorded tells one cause from another"
     if is_all_held:
         why += ", and everything that deviate can hold was held"
     cure = TRY[difference.phase]
     if cure == COMPUTED and difference.rung != "operations" and "torch" in evidence.frameworks:
-        cure = FURTHER  # elsewhere no rung shows operations
+        cure = FURTHER  # other frameworks have no rung of operations
     if difference.phase == "metric" and not evidence.frameworks & LOOKED_INTO:
         cure = VALUES_ALONE
     return Cause(
