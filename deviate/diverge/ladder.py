@@ -191,8 +191,7 @@ def plain_step_s(pair: Pair) -> float | None:
 
 
 def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float | None:
-    """Duration of a traced update relative to one on the first rung; the first updates of each run are excluded as
-    warm-up.
+    """Duration of a traced update relative to one on the first rung, without the warm-up of each run.
 
     None if the first pair was slower, because the machine was busy.
     """

@@ -182,9 +182,7 @@ def _first_weights(one: Run, other: Run) -> Difference | None:
 
 
 def _is_earlier(weights: Difference, difference: Difference | None) -> bool:
-    """Whether captured weights are from an earlier time than reported values; in the same step, values may be
-    earlier.
-    """
+    """Whether captured weights precede reported values; in the same step, values may come first."""
     if difference is None or difference.main_step is None or weights.main_step is None:
         return True
     return weights.main_step <= difference.main_step

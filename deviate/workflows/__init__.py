@@ -1,4 +1,4 @@
-"""Questions that need several rooms, one file each; prints nothing, and ends nothing. `pipeline` joins them."""
+"""Tasks that combine several packages, one file each; nothing here prints or exits. `pipeline` combines them."""
 
 from typing import TYPE_CHECKING
 

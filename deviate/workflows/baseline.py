@@ -1,4 +1,4 @@
-"""A baseline to commit: what is kept of an experiment on record, and how its machine compares with another."""
+"""Baselines to commit: the stored part of an experiment, and a comparison of machines."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ ABSENT = "absent"
 def baseline_of(
     experiment: Experiment, options: AnalysisOptions, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
 ) -> str:
-    """The file to commit, as text.
+    """Contents of the file to commit.
 
     Args:
         options: how scores are read; its metric is the primary one.
@@ -126,12 +126,12 @@ def facts_of(experiment: Experiment) -> Facts:
 
 
 def common(facts: Facts) -> dict[str, str]:
-    """The facts that all runs share."""
+    """Facts that all runs share."""
     return {name: levels[0] for name, levels in facts.items() if len(levels) == 1}
 
 
 def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
-    """Facts that both sides tell, and tell otherwise; a variable that is not told was not set."""
+    """Facts that both sides report with different values; an unreported variable was not set."""
     differences: list[str] = []
     for name in sorted({*baseline, *candidate}, key=str.casefold):
         if name.startswith(VARIABLE) and not (ALWAYS_TOLD in baseline and ALWAYS_TOLD in candidate):
@@ -151,6 +151,6 @@ def _commit(place: Path) -> tuple[str, bool] | None:
 
 
 def _day(experiment: Experiment) -> str:
-    """Of its last run: the same records give the same file whenever it is written."""
+    """Date of the last run, so that the file does not depend on when it is written."""
     last = max((run.started for run in experiment.runs), default=0.0)
     return datetime.fromtimestamp(last, UTC).strftime("%Y-%m-%d") if last > 0 else ""

@@ -1,4 +1,4 @@
-"""An experiment begins, or goes on: the project is frozen, and compared with what is on record."""
+"""Starts or continues an experiment: freezes the project, and compares it with the record."""
 
 import dataclasses
 import shlex
@@ -26,7 +26,7 @@ LONGEST_NAME = 80
 def begin(
     prepared: PreparedScript, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
 ) -> PreparedExperiment:
-    """Freeze the project into a new experiment, or go on with one that has the same code and command.
+    """Freeze the project into a new experiment, or continue one with the same code and command.
 
     Args:
         folder: the `.deviate/` folder.
@@ -59,12 +59,12 @@ def begin(
     with records.lock_folder(place, waits=False):
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
-    records.read_plan(place)  # which says so where it is damaged
-    return begin(prepared, request, folder, name=wanted_name, like=like)  # somebody made it since we looked
+    records.read_plan(place)  # raises if it is damaged
+    return begin(prepared, request, folder, name=wanted_name, like=like)  # created by another process in the meantime
 
 
 def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:
-    """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
+    """Raise InputError if an experiment cannot start under this name, before any other one has started."""
     if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
@@ -84,14 +84,14 @@ def _name_is_taken(name: str, misfit: str) -> InputError:
 def _make(
     prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
 ) -> PreparedExperiment:
-    """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
+    """Freeze the project into a new experiment. The plan is written last, since it makes the experiment valid."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
     streams = STREAMS_NUMBER
     if like is not None:
         snapshot = instrument.take_over(like, records.snapshot_folder(place))
         earlier = records.read_plan(like.folder.parent)
-        streams = earlier.streams or streams  # its guest divides the draws as it did then
+        streams = earlier.streams or streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
         snapshot = _frozen(prepared, request, place)
@@ -127,7 +127,7 @@ def _make(
 
 
 def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot:
-    """The project as it stands, after the commands that prepare it."""
+    """The current project, after the preparing commands."""
     target = prepared.target
     snapshot = instrument.freeze(
         prepared.analysis,
@@ -145,7 +145,7 @@ def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot
 
 
 def name_of(script: Path) -> str:
-    """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
+    """An experiment name from the script's name: accents are removed, other characters are replaced by `_`."""
     plain = (
         character for character in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(character)
     )
@@ -157,7 +157,7 @@ def name_of(script: Path) -> str:
 
 @contextmanager
 def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
-    """The project as it stands, frozen for a moment, to tell whether an experiment on record has the same."""
+    """The current project, frozen temporarily, to check whether a recorded experiment has the same."""
     staged = folder / "cache" / f"staged-{time.time_ns()}"
     try:
         instrument.freeze(
@@ -174,7 +174,7 @@ def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
 
 
 def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path, now: Path) -> str:
-    """What keeps these runs from being more of that experiment; empty when nothing does."""
+    """Why these runs cannot be added to that experiment; empty if they can."""
     if plan.imported:
         return "runs that were imported"
     target = prepared.target
@@ -220,7 +220,7 @@ def _command_text(commands: Sequence[Sequence[str]]) -> str:
 
 
 def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> PreparedExperiment:
-    """More runs, or other variants, of an experiment on record; the limit of threads stays, for it is part of them."""
+    """Add runs or variants to a recorded experiment; its thread limit stays, as it belongs to its runs."""
     place = records.find_experiment(folder, plan.name)
     planned = {variant.name: variant for variant in plan.variants}
     for variant in request.variants:
@@ -249,7 +249,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
 
 
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
-    """What the user has to know before the runs that an experiment lacks are carried out."""
+    """What the user has to know before the missing runs are executed."""
     plan = experiment.plan
     orders = [replay.Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
     is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
@@ -261,12 +261,12 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
 
 
 def keep_settings(experiment: PreparedExperiment, settings: Settings) -> None:
-    """Write down how runs are carried out from now on: workers read it."""
+    """Store how runs are executed from now on, for workers to read."""
     records.change_experiment(experiment.folder, time=time.time(), settings=settings)
 
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
-    """What runs that are added now would find otherwise than those on record."""
+    """Environment facts that would differ between new and recorded runs."""
     now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
     differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")
     if differences:
@@ -274,14 +274,14 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
 
 
 def _rule_notes(plan: Plan) -> Iterator[str]:
-    """By which rules an experiment goes on that an older version began."""
+    """Rules that apply to an experiment that an older version started."""
     for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
         if number != now:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 
 
 def _selection_notes(plan: Plan, prepared: PreparedScript) -> Iterator[str]:
-    """Another choice of metrics needs no new runs: it is said, and holds from now on."""
+    """Note on a different selection of metrics, which requires no new runs and applies from now on."""
     was = {metric.name: metric for metric in plan.selection.metrics}
     now = {metric.name: metric for metric in prepared.selection.metrics}
     parts = [
@@ -294,13 +294,13 @@ def _selection_notes(plan: Plan, prepared: PreparedScript) -> Iterator[str]:
 
 
 def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
-    """Runs of one experiment keep the same, so that what is not asked for this time is kept all the same."""
+    """Note on what is captured although it was not requested, as all runs of an experiment capture the same."""
     if replay.describe_capture(plan.capture) != replay.describe_capture(request.capture):
         yield f"runs go on keeping {replay.describe_capture(plan.capture)}, as those on record"
 
 
 def _is_compared(plan: Plan) -> bool:
-    """Whether its runs have been compared with others: what decides their number can no longer be declared before."""
+    """Whether runs were compared with others, so that a stopping rule can no longer be declared."""
     return any(showing.is_comparison for showing in plan.reported)
 
 

@@ -1,4 +1,4 @@
-"""A gate: experiments are judged by the rule of `check`, with what their records say of runs, control and machines."""
+"""Checks experiments by the rule of `check`, together with their records of runs, control and machines."""
 
 import dataclasses
 from collections import Counter
@@ -23,7 +23,7 @@ FAILURES: tuple[Status, ...] = ("diverged", "crashed", "timed_out")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What is asked of a candidate.
+    """Requirements on a candidate.
 
     Attributes:
         metrics: names in the baseline; none for the primary one.
@@ -60,7 +60,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
         InputError: a metric is not there, has no direction, or was read otherwise on one side; or whose margin is
             meant cannot be told.
     """
-    # Half a second of scipy, which no verb but those that judge should wait for.
+    # commands that do not judge should not wait 0.5 s for SciPy
     from deviate.stats import check_completion, check_control, check_metrics
 
     declared = _declared_metrics(experiments, options.matches)
@@ -92,7 +92,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
 def asked_metrics(
     metrics: Sequence[SelectedMetric], gate: Gate, where: str, directions: Mapping[str, Direction]
 ) -> list[str]:
-    """The names that are checked: those asked for, else the primary metric of a baseline.
+    """Names of metrics to check: the requested ones, else the primary metric of a baseline.
 
     Args:
         directions: metric to whether more or less of it is better, where that is not what is on record.
@@ -120,7 +120,7 @@ def asked_metrics(
 
 
 def warn_of_few_runs(runs: int, *, is_paired: bool) -> str:
-    """Why so many runs can decide nothing, before the first of them; empty where they can."""
+    """Warning that so many runs cannot decide anything, before the first run; empty if they can."""
     needed = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
     if runs >= needed:
         return ""
@@ -129,7 +129,7 @@ def warn_of_few_runs(runs: int, *, is_paired: bool) -> str:
 
 
 def _declared_metrics(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
-    """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
+    """The baseline's metrics; if it declares no primary one, a declaration of a candidate counts."""
     metrics = experiments[0].metrics
     if any(metric.is_primary for metric in metrics):
         return metrics
@@ -140,7 +140,7 @@ def _declared_metrics(experiments: Sequence[Experiment], matches: Mapping[str, s
 
 
 def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, float]:
-    """The margin of each of the metrics that are checked, where one was given.
+    """The margin of each checked metric, where one was given.
 
     Raises:
         InputError: a margin could be that of several, of none of them, or one has two.
@@ -162,7 +162,7 @@ def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, 
 
 
 def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float]) -> list[Experiment]:
-    """The baseline with its margins as they were asked for; those on record stand where none was."""
+    """The baseline with the requested margins; recorded margins are kept where none was requested."""
     metrics = tuple(
         dataclasses.replace(metric, margin=margins.get(metric.name, metric.margin)) for metric in experiments[0].metrics
     )
@@ -170,7 +170,7 @@ def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float
 
 
 def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> list[Experiment]:
-    """Candidates without the metrics that a committed baseline was not to keep: nobody means to compare those."""
+    """Candidates without metrics that were deliberately left out of a committed baseline."""
     stored_names = {matches.get(metric.name, metric.name) for metric in experiments[0].metrics}
     candidates = [
         dataclasses.replace(
@@ -182,7 +182,7 @@ def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str
 
 
 def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], options: AnalysisOptions) -> None:
-    """A committed baseline holds scores: how they were made cannot be changed any more."""
+    """Raise InputError for other aggregates than those of a committed baseline, whose scores cannot be recomputed."""
     stored = [experiment for experiment in experiments if _is_baseline_file(experiment)]
     for fixed in stored:
         its = {metric.name: metric.aggregate for metric in fixed.metrics if metric.name in names}
@@ -202,7 +202,7 @@ def _is_baseline_file(experiment: Experiment) -> bool:
 
 
 def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
-    """Raise InputError for a metric that a candidate does not have, or that has no direction."""
+    """Raise InputError for a metric that a candidate lacks, or that has no direction."""
     for pair in findings.pairs:
         compared = {comparison.metric.name: comparison for comparison in pair.comparisons}
         for name in names:
@@ -222,7 +222,7 @@ def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
 def _controls(
     folder: Path, experiments: Sequence[Experiment], controls: Sequence[str]
 ) -> Iterator[tuple[str, Experiment | None]]:
-    """The control variants of what deviate ran, and of what was named: `NAME`, or `NAME:VARIANT`."""
+    """Control variants of recorded experiments, and those requested as `NAME` or `NAME:VARIANT`."""
     seen: set[str] = set()
     for experiment in experiments:
         if experiment.folder is not None and not experiment.imported and experiment.name not in seen:
@@ -247,7 +247,7 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
     ended = {run.replicate for run in experiment.runs if run.status in {"completed", *FAILURES}}
     missing = tuple(replicate for replicate in range(experiment.n_planned) if replicate not in ended)
     is_ours = experiment.folder is not None and not experiment.imported
-    if experiment.imported:  # their numbers are those of their partners, not of a plan
+    if experiment.imported:  # their number is that of their partners, not of a plan
         missing = tuple(run.replicate for run in experiment.runs if run.replicate not in ended)
     reason = ""
     if missing:
@@ -275,7 +275,7 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
 
 
 def _partners(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """Candidates whose runs had the seeds of the baseline's runs of the same replicate."""
+    """Candidates whose runs have the seeds of the baseline's runs with the same replicate."""
     seeds, *candidate_seeds = ({run.replicate: run.seeds for run in experiment.runs} for experiment in experiments)
     return [
         label
@@ -289,7 +289,7 @@ def _labels(findings: Findings) -> list[str]:
 
 
 def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Iterator[str]:
-    """Runs of one experiment, or of two sides, that were not made alike."""
+    """Warnings about runs that were executed under different conditions, in one experiment or between sides."""
     seen: set[Path] = set()
     for experiment, label in zip(experiments, labels, strict=True):
         place = experiment.folder

@@ -1,4 +1,4 @@
-"""Gives back disk space: work copies of runs that have ended, temporary folders and caches; logs and records stay."""
+"""Frees disk space: work copies of ended runs, temporary folders and caches; logs and records are kept."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ CACHE_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """What was removed of one experiment, or of the cache, or would be.
+    """What was removed, or would be, of one experiment or of the cache.
 
     Attributes:
         n_copies: work copies removed; n_kept: those that stay because they were asked for.
@@ -52,7 +52,7 @@ def clean_up(
     takes_captured: bool = False,
     is_dry: bool = False,
 ) -> tuple[Cleanup, ...]:
-    """Remove the work copies of experiments, but not of one that is being run; gives what became of each.
+    """Remove the work copies of experiments that are not running; returns the result for each.
 
     Args:
         folder: the `.deviate/` folder.
@@ -84,9 +84,9 @@ def clean_up(
 
 
 def clean_up_cache(folder: Path, *, is_dry: bool = False) -> Cleanup:
-    """Remove what lies under `.deviate/cache/` but for what somebody may be using."""
+    """Remove unused files below `.cache/`."""
     cache = folder / "cache"
-    if cache.is_symlink():  # whoever made the project may have made it lead anywhere
+    if cache.is_symlink():  # a project from elsewhere may contain a link
         return Cleanup("cache", problem=f"{cache} is a link: nothing behind it was removed")
     old = [path for path in cache.glob("*") if time.time() - _last_change(path) > CACHE_S]
     n_bytes = sum(disk_space(path) for path in old)
@@ -97,15 +97,15 @@ def clean_up_cache(folder: Path, *, is_dry: bool = False) -> Cleanup:
 
 
 def disk_space(path: Path) -> int:
-    """Bytes on disk that removing a file or folder gives back; links are not followed.
+    """Bytes on disk that are freed when a file or folder is removed; links are not followed.
 
-    A file with several names counts nothing: the others keep it.
+    A file with several hard links counts zero, as the others keep it.
     """
     return sum(facts.st_blocks * 512 for facts in _facts(path) if facts.st_nlink == 1 or stat.S_ISDIR(facts.st_mode))
 
 
 def size(path: Path) -> int:
-    """Bytes on disk that a folder takes; a file with several names in it counts once, and links are not followed."""
+    """Bytes on disk used by a folder; hard links are counted once, and symbolic links are not followed."""
     blocks = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
     return sum(blocks.values())
 
@@ -157,7 +157,7 @@ def _tidy(
 
 
 def _links(experiment: Path) -> list[Path]:
-    """Folders of the record that are links: what lies behind them is not the experiment's, and is not removed."""
+    """Record folders that are symbolic links: their targets do not belong to the experiment and are not removed."""
     runs = list(runs_folder(experiment).glob("*"))
     folders = [experiment.parent, experiment, runs_folder(experiment), *runs]
     folders += [attempt for run in runs if run.is_dir() for attempt in attempts(run)]
@@ -165,7 +165,7 @@ def _links(experiment: Path) -> list[Path]:
 
 
 def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Path, bool]]:
-    """Attempts that have a work copy which may go, and whether they completed."""
+    """Yield attempts with a removable work copy, and whether they completed."""
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             has_completed = attempt.result is not None and attempt.result.status == "completed"
@@ -174,7 +174,7 @@ def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Pat
 
 
 def _others(experiment: Path) -> Iterator[Path]:
-    """Temporary folders of runs on this machine, and folders of executors that died before they became attempts."""
+    """Temporary folders of runs on this machine, and folders of dead executors that did not become attempts."""
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim
@@ -187,16 +187,16 @@ def _others(experiment: Path) -> Iterator[Path]:
 
 
 def _captured_folders(experiment: Path) -> Iterator[Path]:
-    """Folders of captured outputs and weights, of all attempts."""
+    """Folders with captured outputs and weights of all attempts."""
     for run in sorted(runs_folder(experiment).glob("*/")):
         yield from (folder for attempt in attempts(run) if (folder := artifacts_folder(attempt)).is_dir())
 
 
 def _best_and_worst(scores: ExperimentScores) -> set[str]:
-    """Names of the folders of the completed runs with the highest and the lowest score of each variant.
+    """Folder names of the completed runs with the highest and the lowest score of each variant.
 
-    Which of the two is the best depends on the direction of the metric; both are kept, so it need not be known. A
-    variant without scores keeps nothing.
+    Which one is the best depends on the direction of the metric, which may be unknown, so both are kept. A variant
+    without scores keeps none.
     """
     primary = scores.primary()
     by_variant: dict[str, list[tuple[float, int, str]]] = {}
@@ -214,7 +214,7 @@ def _remove(path: Path) -> None:
 
 
 def _last_change(path: Path) -> float:
-    """When a path was modified last; now for one that has gone meanwhile."""
+    """Modification time of a path; the current time if it no longer exists."""
     try:
         return path.lstat().st_mtime
     except OSError:
@@ -222,7 +222,7 @@ def _last_change(path: Path) -> float:
 
 
 def _facts(path: Path) -> Iterator[os.stat_result]:
-    """What the system knows of every file and folder below a path, and of itself; what cannot be seen is left out."""
+    """Stat results of a path and everything below it; inaccessible files are skipped."""
     with contextlib.suppress(OSError):
         yield path.lstat()
     if path.is_symlink():

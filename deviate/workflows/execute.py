@@ -1,4 +1,4 @@
-"""Plans are carried out: in fair order, on the executor that was asked for, and as long as it takes."""
+"""Executes plans in a fair order, on the selected executor, until nothing is missing."""
 
 import contextlib
 import random
@@ -24,7 +24,7 @@ def execute_experiments(
     runs: int | None = None,
     budget_s: float | None = None,
 ) -> dict[Order, Outcome]:
-    """Run what is missing of several experiments.
+    """Execute the missing runs of several experiments.
 
     Args:
         variants: names of those to run; all when there are none.
@@ -42,10 +42,10 @@ def execute_experiments(
 def fair_order(
     experiments: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
 ) -> list[Order]:
-    """All orders, replicate by replicate, so that what drifts with time hits all alike.
+    """All orders by replicate, so that drift over time affects all experiments equally.
 
-    Within a replicate the order is random, drawn from the experiment seed, so that no variant and no experiment always
-    goes first or always gets the same device.
+    Within a replicate the order is random, drawn from the experiment seed, so that no variant always goes first or
+    always gets the same device.
     """
     blocks: dict[int, list[Order]] = {}
     for experiment in experiments:
@@ -92,13 +92,13 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
 
 
 def find(folder: Path, name: str) -> PreparedExperiment:
-    """An experiment on record, ready to go on. Raises InputError when none of that name was run here."""
+    """A recorded experiment, ready to continue. Raises InputError if none with this name was run here."""
     place = records.find_experiment(folder, name)
     return open_experiment(place)
 
 
 def open_experiment(place: Path) -> PreparedExperiment:
-    """The experiment in a folder, ready to go on.
+    """The experiment in a folder, ready to continue.
 
     Raises:
         InputError: it was imported.
@@ -113,7 +113,7 @@ def open_experiment(place: Path) -> PreparedExperiment:
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
-    """Carry out one run of an experiment in this process: for any scheduler.
+    """Execute one run of an experiment in this process, for use by any scheduler.
 
     Args:
         index: its number in the plan, variant by variant, from 0; or
@@ -136,7 +136,7 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
 
 
 def make_executor(settings: Settings) -> Executor:
-    """The executor that was asked for.
+    """The selected executor.
 
     Raises:
         InputError: there is none of that name, or what it needs is not installed.
@@ -147,14 +147,14 @@ def make_executor(settings: Settings) -> Executor:
 
 
 def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:
-    """Write down that results of these experiments were shown; where nothing can be written, only the reader knows."""
+    """Record that results of these experiments were shown; write errors are ignored."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(RecordError):
             records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
 
 
 def record_comparison(findings: Findings) -> None:
-    """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
+    """Record in the baseline that a comparison was shown, with the candidate and the p-value."""
     baseline = findings.experiments[0].experiment
     candidates = [item.experiment for item in findings.experiments[1:]]
     compared = [
@@ -180,7 +180,7 @@ def _past_comparison(candidate: Experiment, headline: Comparison | None) -> Past
 
 
 def interpreter_labels(pythons: Sequence[str]) -> list[str]:
-    """A short name for each of several interpreters: the part of its path in which it differs from the others."""
+    """Short names for interpreters: the parts of their paths in which they differ."""
     parts = [Path(python).parts for python in pythons]
     for at in range(1, max(map(len, parts)) + 1):
         labels = [names[-at] if at <= len(names) else names[0] for names in parts]

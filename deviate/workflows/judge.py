@@ -1,4 +1,4 @@
-"""From records to findings: experiments are read, judged, and written where the user wants them."""
+"""Reads experiments, judges them, and writes reports."""
 
 import dataclasses
 import re
@@ -24,7 +24,7 @@ SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"}
 
 @dataclass(frozen=True, slots=True)
 class AnalysisOptions:
-    """How scores are read and compared, where the user departs from what is on record.
+    """How scores are read and compared, where the user overrides the record.
 
     Attributes:
         is_paired: whether runs of both sides with the same replicate are compared as pairs.
@@ -55,7 +55,7 @@ class AnalysisOptions:
 def validate_request(
     prepared: "PreparedScript", options: AnalysisOptions, sample_size: SampleSizeRule
 ) -> tuple[str, ...]:
-    """Whether what is asked of the runs can be answered, before the first of them.
+    """Check before the first run whether the user's questions can be answered.
 
     Returns: warnings, where only the runs can tell whether there is such a metric.
 
@@ -85,7 +85,7 @@ def validate_request(
 
 
 def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
-    """Whether runs may show metrics of other names at a metric's site: items, labels, keys of a history."""
+    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
     site = next((site for site in script_analysis.sites if site.id == metric.site), None)
     if site is None or site.form == "call" or (site.label is not None and metric.label is None):
         return True
@@ -94,7 +94,7 @@ def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
 
 
 def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
-    """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
+    """Findings of one experiment, or of a baseline and its candidates, including stability."""
     findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
     stability_findings = wing("stability").stability(
         [item.experiment for item in findings.experiments],
@@ -108,7 +108,7 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compar
 
 
 def judge_scores(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
-    """The findings without those on stability, for whom scores decide."""
+    """Findings without stability, for callers that only need scores."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
     return stats.judge(
@@ -129,7 +129,7 @@ def judge_scores(experiments: Sequence[Experiment], options: AnalysisOptions, *,
 
 
 def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """Each with the experiments beside it on record that try the same thing; what came from files has none."""
+    """Add to each experiment the recorded experiments that try the same thing; imported ones have none."""
     folders = {experiment.folder.parent.parent for experiment in experiments if experiment.folder}
     plans = {folder: records.on_record(folder)[0] for folder in folders}
     return [
@@ -144,12 +144,12 @@ def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 
 def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
-    """The findings of variants of one experiment: not which is better, but where the spread comes from."""
+    """Findings on variants of one experiment: where the spread comes from, not which is better."""
     return judge(experiments, options, compares=False)
 
 
 def write(text: str, target: Path, stdout: TextIO) -> None:
-    """Write a rendered report; `-` is standard output. Raises RecordError when the file cannot be written."""
+    """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
     if str(target) == "-":
         stdout.write(text)
         return

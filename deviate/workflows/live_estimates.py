@@ -1,4 +1,4 @@
-"""Where experiments stand while they run: means with their precision, each run read once when it has ended."""
+"""Estimates while experiments run: means with their precision. Each run is read once, when it has ended."""
 
 import dataclasses
 import math
@@ -30,7 +30,7 @@ SINGLE = Unavailable("1 run: spread unknown")
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Where one variant stands in one metric. There is no p here: nothing is decided while runs go on.
+    """Estimate of one variant in one metric. There is no p-value, as nothing is decided while runs continue.
 
     Attributes:
         n: runs with a score.
@@ -50,7 +50,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """The scores of a run that has completed, by metric; none where it has diverged."""
+    """Scores of a completed run by metric; empty if it diverged."""
 
     attempt: Path
     variant: str
@@ -61,7 +61,7 @@ class RunScores:
 
 @dataclass(slots=True)
 class ExperimentScores:
-    """The scores of one experiment.
+    """Scores of one experiment.
 
     Attributes:
         runs: by name of the run's folder.
@@ -87,7 +87,7 @@ class ExperimentScores:
         self._catalog = Catalog(self._manifest, self.plan.selection)
 
     def read(self, patience_s: float = math.inf) -> None:
-        """Read runs that have completed since the last time, for so many seconds, but one at least."""
+        """Read newly completed runs for the given number of seconds, but at least one."""
         began = time.monotonic()
         self.is_whole = False
         for run, spec in self._unread():
@@ -100,7 +100,7 @@ class ExperimentScores:
             self.damaged.pop(run.name, None)
             if result.status == "completed" and (damaged := damaged_files(attempt[0].folder, result)):
                 self.damaged[run.name] = damaged
-                continue  # it is to be run again, and counts then
+                continue  # it will be repeated, and counts then
             if result.status == "completed":
                 self.runs[run.name] = self._read(attempt[0].folder, spec)
             elif result.status not in {"lost", "cancelled"}:
@@ -110,7 +110,7 @@ class ExperimentScores:
         self.is_whole = True
 
     def quality(self) -> list[SelectedMetric]:
-        """The metrics of quality, the primary one first."""
+        """Quality metrics, the primary one first."""
         from deviate.stats import find_primary
 
         metrics = [metric for metric in self._catalog.metrics if metric.role == "quality"]
@@ -118,13 +118,13 @@ class ExperimentScores:
         return sorted(metrics, key=lambda metric: metric.name != primary)
 
     def primary(self) -> str | None:
-        """Name of the metric that decides; None where nobody has said which of several it is."""
+        """Name of the primary metric; None if there are several and none was selected."""
         from deviate.stats import find_primary
 
         return self.metric or find_primary(self._catalog.metrics)[0]
 
     def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
-        """Variant by variant; metrics without a score are left out.
+        """Estimates by variant; metrics without a score are left out.
 
         Args:
             has_intervals: whether to compute half-widths, which takes scipy.
@@ -176,10 +176,8 @@ class ExperimentScores:
 
 
 class LiveEstimates:
-    """Tells where experiments stand, as often as it is called.
-
-    A call reads what has completed since the last one, and for about `patience_s` at most: it may be called beside
-    the scheduler, from one thread at a time.
+    """A call reads runs completed since the last one, for about `patience_s` at most. It may be called concurrently
+    with the scheduler, from one thread at a time.
     """
 
     def __init__(
@@ -197,7 +195,7 @@ class LiveEstimates:
         self._scores: list[ExperimentScores] = []
 
     def __call__(self) -> tuple[Mean, ...]:
-        """Raises RecordError when a file that everything hangs on is damaged."""
+        """Return the estimates. Raises RecordError if an essential file is damaged."""
         if not self._scores:
             self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._folders]
         for scores in self._scores:

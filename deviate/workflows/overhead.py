@@ -1,4 +1,4 @@
-"""What determinism costs: runs in two modes, then profiled runs of both, become the findings."""
+"""The cost of determinism: runs in two modes, and profiled runs of both, are converted to findings."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ FACTS = ("CPU", "cores", "GPU", "GPUs", "driver", "torch", "tensorflow", "python
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The variants that are compared."""
+    """The two variants to compare."""
 
     free: Variant
     held: Variant
 
 
 def modes_of(variants: Sequence[Variant]) -> Modes:
-    """Which of two variants leaves kernels free, and which one holds them.
+    """Determine which of two variants has free kernels, and which has held ones.
 
     Raises:
         InputError: they are not one of each.
@@ -47,12 +47,12 @@ def modes_of(variants: Sequence[Variant]) -> Modes:
 
 
 def profiled_name(name: str) -> str:
-    """The experiment of the profiled runs that go with one of timed runs."""
+    """Name of the experiment with profiled runs that belongs to one with timed runs."""
     return name + SUFFIX
 
 
 def window_for(timed: Sequence[Experiment]) -> str:
-    """The window of main-loop steps to profile, as `Spec.capture` has it; empty where no timed run took a step.
+    """The window of main-loop steps to profile, as in `Spec.capture`; empty if no timed run had steps.
 
     A tenth of the steps, ten at most, warm up; a hundred at most are profiled.
     """
@@ -69,7 +69,7 @@ def window_for(timed: Sequence[Experiment]) -> str:
 
 
 def why_no_profiler(timed: Sequence[Experiment]) -> str:
-    """Why these runs cannot be profiled; empty where they can."""
+    """Why these runs cannot be profiled; empty if they can."""
     completed = [run for run in _all(timed) if run.status == "completed"]
     if not completed:
         return "no run completed"
@@ -81,7 +81,7 @@ def why_no_profiler(timed: Sequence[Experiment]) -> str:
 def find_cost(
     timed: Sequence[Experiment], profiled: Sequence[Experiment], modes: Modes, *, no_profile: str, confidence: float
 ) -> CostFindings:
-    """The findings of runs on record.
+    """The findings of recorded runs.
 
     Args:
         timed, profiled: the variants of either experiment; none of the second where no run was profiled.
@@ -129,13 +129,13 @@ def _paces(runs: Sequence[Run]) -> dict[str, Pace]:
 
 
 def _main_loop(run: Run) -> int | None:
-    """Of the snapshot that the run was one of."""
+    """Id of the main loop in the snapshot of the run."""
     return read_manifest(records.snapshot_folder(run.folder.parents[2])).main_loop
 
 
 def _profiles(runs: Sequence[Run]) -> Iterator[tuple[str, Profile]]:
     for run in runs:
-        with contextlib.suppress(RecordError):  # a run whose profile is damaged counts as one without
+        with contextlib.suppress(RecordError):  # a run with a damaged profile counts as one without
             seen = profile_of(run) if run.status == "completed" else None
             if seen is not None:
                 yield run.id, seen

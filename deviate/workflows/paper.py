@@ -1,4 +1,4 @@
-"""A report into the folder of a paper: files of ours are replaced, others stay as they are."""
+"""Writes a report to the folder of a paper: own files are replaced, others are kept."""
 
 import os
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from deviate.errors import InputError, RecordError
 
 
 def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
-    """Raise InputError, before anything is run, where no folder can be made or written into, for what it is to hold."""
+    """Raise InputError, before anything is run, if the folder cannot be created or written to."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
     if not existing.is_dir():
         raise InputError(
@@ -19,7 +19,7 @@ def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
 
 
 def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
-    """Write the files as they come, by their paths in the folder; gives their number.
+    """Write files as they are generated, by path in the folder; returns their number.
 
     Raises:
         RecordError: one cannot be written.

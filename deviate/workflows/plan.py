@@ -1,4 +1,4 @@
-"""Planning: a pilot's spread from what is on record, and the design that follows from it."""
+"""Planning: the spread of a pilot from records, and the resulting design."""
 
 import statistics
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
 
 
 def design(question: Question, spread: Pilot | None, numbers: Sequence[int] | None) -> Design:
-    """The answer; `numbers` of runs to tell about, None for a usual choice."""
+    """Compute the design; `numbers` are the numbers of runs to report, None for defaults."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
     return stats.design(question, spread, numbers or stats.SHOWN_RUNS)

@@ -1,7 +1,7 @@
-"""The project as it stands at a commit, beside the working tree for as long as it takes to freeze it.
+"""Checks out the project at a commit beside the working tree, for as long as it takes to freeze it.
 
-A worktree of git under `.deviate/cache/` holds what is tracked. What git ignores, data most of all, is no part of a
-commit, but a script at a commit needs it as much as any other: it is linked there from the working tree.
+A git worktree under `.cache/` contains tracked files. Files that git ignores, mostly data, are not part of a commit,
+but a script at a commit needs them as well: they are linked from the working tree.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ MOST_LETTERS = 40
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A commit as the user named it.
+    """A commit as the user specified it.
 
     Attributes:
         name: what the user wrote, or what was found for it: `main`, `origin/main`.
@@ -37,7 +37,7 @@ class Reference:
     commit: str
 
     def experiment(self, stem: str) -> str:
-        """The name of the experiment that runs a script at this commit: `train@main-1a2b3c4d5e`."""
+        """Name of the experiment that runs a script at this commit: `train@main-1a2b3c4d5e`."""
         letters = "".join(
             character if character.isascii() and (character.isalnum() or character in "._+=-") else "-"
             for character in self.name
@@ -48,7 +48,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A commit laid out in a folder.
+    """A commit checked out in a folder.
 
     Attributes:
         notes: what is not there as it would be in a clone of one's own.
@@ -61,7 +61,7 @@ class Checkout:
 
 
 def find_reference(root: Path, ref: str) -> Reference:
-    """The commit that a branch, a tag or a commit names; a branch may be known of the remote `origin` alone.
+    """The commit for a branch, tag or hash; a branch may exist on the remote `origin` only.
 
     Raises:
         InputError: the project is in no git repository, or has no such commit.
@@ -84,7 +84,7 @@ def find_reference(root: Path, ref: str) -> Reference:
 
 @contextlib.contextmanager
 def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Checkout]:
-    """The project at a commit, in a folder that is gone afterwards, whatever happens.
+    """The project at a commit, in a folder that is always removed afterwards.
 
     Args:
         deviate: the `.deviate/` folder, on whose disk large files can be linked.
@@ -119,9 +119,9 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
 def prepare_at(
     checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
 ) -> PreparedScript:
-    """What a command means at that commit, read by the `deviate.toml` of the working tree.
+    """The meaning of a command at that commit, according to the `deviate.toml` of the working tree.
 
-    It counts as a state of the project at its own root, where runs come to be after the checkout is gone.
+    The result refers to the project root, where runs are executed after the checkout is removed.
 
     Raises:
         InputError: the commit has no such script or folder, or nothing can be recorded there.
@@ -153,7 +153,7 @@ def prepare_at(
 
 
 def _mend_links(root: Path, place: Path) -> None:
-    """Tracked symbolic links that leave the project, or name it by an absolute path, as they are meant at its root."""
+    """Repair tracked symbolic links that leave the project, or that are absolute paths in it."""
     tracked = _git(place, "ls-files", "--stage", "-z").stdout.split("\0")
     names = [entry.partition("\t")[2] for entry in tracked if entry.startswith("120000 ")]
     mended = [name for name in names if _mend(root, place, name)]
@@ -176,7 +176,7 @@ def _mend(root: Path, place: Path, name: str) -> bool:
 
 
 def _take_config(root: Path, place: Path) -> None:
-    """The user's choice of metrics, so that both sides are read alike; it is no part of what runs."""
+    """Copy `deviate.toml`, so that metrics of both sides are selected alike; it does not affect runs."""
     (place / CONFIG).unlink(missing_ok=True)
     if (root / CONFIG).is_file():
         shutil.copyfile(root / CONFIG, place / CONFIG)
@@ -184,7 +184,7 @@ def _take_config(root: Path, place: Path) -> None:
 
 
 def _link_ignored(root: Path, place: Path) -> None:
-    """Files that git ignores, as far as a snapshot of the working tree would take them."""
+    """Link files that git ignores, as far as a snapshot of the working tree would include them."""
     query = _git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
     names = [name.rstrip("/") for name in query.stdout.split("\0") if name]
     names = [name for name in names if name != CONFIG and LEFT_OUT.isdisjoint(PurePosixPath(name).parts)]
@@ -192,13 +192,13 @@ def _link_ignored(root: Path, place: Path) -> None:
         return
     heavy = survey_of(root, COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LINK_WHOLE_ABOVE).heavy
     for name in names:
-        with contextlib.suppress(OSError):  # what cannot be reached here cannot be in a snapshot either
+        with contextlib.suppress(OSError):  # inaccessible files cannot be in a snapshot either
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             _link(root, place, name, heavy)
 
 
 def _link(root: Path, place: Path, name: str, heavy: frozenset[str]) -> None:
-    """Link a file, or the files below a folder; what the commit itself has stays."""
+    """Link a file, or the files below a folder; files of the commit are kept."""
     source, target = root / name, place / name
     if os.path.lexists(target) and not (target.is_dir() and source.is_dir() and not target.is_symlink()):
         return
@@ -208,7 +208,7 @@ def _link(root: Path, place: Path, name: str, heavy: frozenset[str]) -> None:
     elif not source.is_dir():
         try:
             os.link(source, target)
-        except OSError:  # another disk, or a file of somebody else's
+        except OSError:  # another disk, or a file of another user
             target.symlink_to(source)
     elif name in heavy or (source / "pyvenv.cfg").exists() or (source / "conda-meta").is_dir():
         target.symlink_to(source, target_is_directory=True)
@@ -233,7 +233,7 @@ def _notes(place: Path) -> Iterator[str]:
 
 
 def _remove(root: Path, place: Path) -> None:
-    """Remove the folder, and git's note of it; what a broken-off `git worktree add` left, too."""
+    """Remove the folder and its git worktree entry, including those of an interrupted `git worktree add`."""
     _git(root, "worktree", "remove", "--force", "--force", str(place))
     shutil.rmtree(place.parent, ignore_errors=True)
     common = _git(root, "rev-parse", "--git-common-dir").stdout.strip()
@@ -244,7 +244,7 @@ def _remove(root: Path, place: Path) -> None:
 
 
 def _git(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run git there and nowhere else; whether it succeeded is for the caller to ask."""
+    """Run git in a folder with safe settings; the caller checks whether it succeeded."""
     return subprocess.run(
         [*QUIETLY, *arguments],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""The files that lie beside the page of a report: its data, and what the last report left of it."""
+"""Files beside the page of a report: writes its data, and removes files of an earlier report."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from deviate.report import TABLES, TableFile
 
 
 def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
-    """Write the tables into the folder of a report; those of an earlier report that this one has not are removed.
+    """Write tables to the folder of a report; tables of an earlier report that no longer exist are removed.
 
     Raises:
         RecordError: a file cannot be written.

@@ -1,4 +1,4 @@
-"""What the user asks of `run`, and what stands ready to run."""
+"""The user's request to `run`, and experiments that are ready to run."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from deviate.records import Plan
 
 @dataclass(frozen=True, slots=True)
 class SampleSizeRule:
-    """What decides whether runs are added to the first ones, as declared before.
+    """The declared rule by which runs are added to the first ones.
 
     Attributes:
         precision: until an interval is narrow enough, such as "test_acc ±0.5"; empty for a given number.
@@ -27,13 +27,13 @@ class SampleSizeRule:
 
     @property
     def first(self) -> int:
-        """Runs before the first look; 0 where none are declared."""
+        """Runs before the first look; 0 if none are declared."""
         return self.least or (self.looks[0] if self.looks else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asks of `run`, whatever the command.
+    """The user's request to `run`, independent of the command.
 
     Attributes:
         runs: per variant, before any are added.
@@ -68,7 +68,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PreparedExperiment:
-    """An experiment ready to run. `notes` are for the user: what differs from the last time."""
+    """An experiment ready to run. `notes` tell the user what differs from the last time."""
 
     name: str
     folder: Path

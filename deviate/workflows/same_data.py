@@ -1,4 +1,4 @@
-"""Whether runs are tested on the same data, looked at as soon as two of them have ended: a cure is cheapest then."""
+"""Checks whether runs are tested on the same data as soon as two of them have ended, when a fix is cheapest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ ENOUGH = 2
 
 @dataclass(slots=True)
 class SameData:
-    """Takes news of runs, and answers with a sentence where the first runs of a variant had other test data.
+    """Accepts updates on runs, and reports if the first runs of a variant had different test data.
 
-    What is not shown to be examples is passed over; so are variants that vary the split.
+    Data that is not known to be examples is ignored, as are variants that vary the split.
     """
 
     experiments: Sequence[PreparedExperiment]
@@ -26,7 +26,7 @@ class SameData:
     _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
 
     def take(self, update: RunUpdate) -> str | None:
-        """The sentence for the user; None where there is nothing to say."""
+        """Process an update; returns a sentence for the user, or None."""
         if update.kind != "finished" or update.status != "completed":
             return None
         variant = self._variant(update)
@@ -36,7 +36,7 @@ class SameData:
             return None
         try:
             evaluation, drawn = records.evaluation_of(Path(update.folder))
-        except (DeviateError, OSError):  # told by whoever reads the records in the end
+        except (DeviateError, OSError):  # reported when the records are read at the end
             return None
         seen.append(evaluation)
         events = self._drawn.setdefault(key, [])

@@ -1,4 +1,4 @@
-"""Where experiments come from: records by name, and files that something else wrote."""
+"""Sources of experiments: records by name, and files of other tools."""
 
 import contextlib
 import dataclasses
@@ -20,17 +20,17 @@ LONGEST_FOLDER = 200
 
 
 def records_folder(folder: Path) -> Path:
-    """The `.deviate/` of the project that a folder belongs to."""
+    """The `.` folder of the project that contains a folder."""
     return records.deviate_folder(project_root(folder))
 
 
 def read_any(
     folder: Path, names: Sequence[str], *, form: str | None = None, has_all_variants: bool = False
 ) -> tuple[Experiment, ...]:
-    """Experiments by name from the `.deviate/` folder, or from files that something else wrote.
+    """Experiments by name from the `.` folder, or from files of other tools.
 
-    What is on record goes before a file of the same name. A path, or a pattern such as `"runs/*/metrics.csv"`, is one
-    experiment, or those that its file tells apart; `FILE:NAME` is one of them.
+    A recorded experiment has precedence over a file of the same name. A path, or a pattern such as
+    `"runs/*/metrics.csv"`, is one experiment, or the experiments in its file; `FILE:NAME` is one of them.
 
     Args:
         form: name of the importer for the files; None to tell by what they look like.
@@ -78,12 +78,12 @@ def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
 
 
 def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
-    """Where the report of these experiments is kept."""
+    """The path of the report on these experiments."""
     return report_folder(folder, [experiment.name for experiment in experiments]) / "report.html"
 
 
 def report_folder(folder: Path, names: Sequence[str]) -> Path:
-    """Where reports are kept of the experiments of these names, in their order; a name may stand there twice."""
+    """The folder of reports on experiments with these names, in order; a name may occur twice."""
     joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
     name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
     if len(name) > LONGEST_FOLDER:
@@ -96,7 +96,7 @@ def _digest(name: bytes) -> bytes:
 
 
 def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:
-    """What is in files, folders and patterns, all taken together.
+    """The experiments in files, folders and patterns.
 
     Raises:
         InputError: there is no such file, or it cannot be read.
@@ -111,7 +111,7 @@ def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Import
 
 
 def published_table(names: Sequence[str]) -> str | None:
-    """One file of summaries by the DEVIATE release of 2021, rightly labelled, as CSV; None for anything else.
+    """Convert one summary file of the DEVIATE release of 2021 to CSV with corrected labels; None for other files.
 
     Raises:
         InputError: it is damaged, or there is one among other files.
@@ -124,7 +124,7 @@ def published_table(names: Sequence[str]) -> str | None:
 
 
 def _matching(name: str) -> list[Path]:
-    """The files or folders of a path or a pattern.
+    """Files or folders that match a path or a pattern.
 
     Raises:
         InputError: whether there are any cannot be told.
@@ -144,7 +144,7 @@ def _matching(name: str) -> list[Path]:
 
 
 def _files(folder: Path, name: str) -> tuple[list[Path], str]:
-    """The files that a name means, none where it means an experiment on record; and which part of them."""
+    """Files that a name refers to (none if it is a recorded experiment), and the selected part of them."""
     with contextlib.suppress(InputError):
         records.find_experiment(folder, name.partition(":")[0])
         return [], ""
@@ -166,7 +166,7 @@ def _import_files(paths: Sequence[Path], part: str, name: str, form: str | None)
 
 
 def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
-    """Experiments of the same name are called after where their files part too: `old-scores`, `new-scores`."""
+    """Rename experiments with equal names after the differing parts of their paths: `old-scores`, `new-scores`."""
     names = [experiment.name for _, experiment in sources]
     used_names: set[str] = set()
     experiments = []
@@ -187,7 +187,7 @@ def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Exp
 
 
 def _folders(source: str) -> tuple[str, ...]:
-    """The folders on the way to a path, itself where it is one, without patterns."""
+    """Folders on a path, including itself if it is one; patterns are skipped."""
     path = Path(source).resolve()
     parts = path.parts[1:] if path.is_dir() else path.parts[1:-1]
     return tuple(part for part in parts if not glob.has_magic(part))

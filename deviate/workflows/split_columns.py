@@ -1,4 +1,4 @@
-"""A table whose columns are methods: `seed,baseline,ours`, which holds no experiment but several."""
+"""Tables whose columns are methods, such as `seed,baseline,ours`: several experiments rather than several metrics."""
 
 import dataclasses
 
@@ -10,9 +10,9 @@ TABLES = ("(csv)", "(json)")
 
 
 def split_columns(experiment: Experiment) -> tuple[Experiment, ...]:
-    """The columns of a table as experiments, where that is how it can be compared; else the experiment as it was.
+    """The columns of a table as experiments, if it can be compared only that way; else the experiment unchanged.
 
-    It is a table with one score per row and column, of which no column has a name that tells a measure.
+    This applies to tables with one score per row and column, and no column name that is known as a measure.
     """
     metrics = experiment.metrics
     if experiment.folder is not None or not experiment.imported[:1] or not experiment.imported[0].endswith(TABLES):
@@ -30,7 +30,7 @@ def _column(experiment: Experiment, metric: SelectedMetric, note: str) -> Experi
     runs = tuple(
         dataclasses.replace(run, series={SCORE: run.series[metric.name]})
         for run in experiment.runs
-        if metric.name in run.series  # columns may be of unequal length
+        if metric.name in run.series  # columns may have different lengths
     )
     source = dataclasses.replace(metric.metric, id=0, name=SCORE)
     score = dataclasses.replace(metric, name=SCORE, metric=source, is_primary=True)  # there is no other

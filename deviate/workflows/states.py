@@ -1,4 +1,4 @@
-"""How the runs of an experiment stand, told from its folder alone: also while another process carries them out."""
+"""State of an experiment's runs, read from its folder only, also while another process executes them."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class AttemptState:
-    """One attempt of a run; `result` is None while it has not ended, `claim` where none can be read.
+    """One attempt of a run; `result` is None while it has not ended, `claim` if none can be read.
 
     Attributes:
         problem: why its result cannot be read.
@@ -55,12 +55,12 @@ class AttemptState:
 
     @property
     def is_held(self) -> bool:
-        """Whether an executor that lives is at it."""
+        """Whether a living executor is working on it."""
         return self.result is None and not self.problem and self.claim is not None and may_live(self.claim)
 
     @property
     def has_orphans(self) -> bool:
-        """Whether the command still runs although its executor has died; seen on this machine alone."""
+        """Whether the command is still running although its executor is dead; only visible on this machine."""
         claim = self.claim
         return (
             self.result is None and claim is not None and claim.process is not None
@@ -70,7 +70,7 @@ class AttemptState:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run, planned or begun.
+    """One run, planned or started.
 
     Attributes:
         run_id: empty where nothing of it is on record.
@@ -100,7 +100,7 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is to be run of one experiment, and what earlier runs of it tell of the time that takes.
+    """Planned runs of one experiment, and their expected duration from earlier runs.
 
     Attributes:
         n_done: runs among them that are on record.
@@ -116,7 +116,7 @@ class Expected:
 
 
 def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
-    """What is to be run of an experiment.
+    """Expected runs of an experiment.
 
     Args:
         variants: names of those to run; all when there are none.
@@ -140,14 +140,14 @@ def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int |
 
 
 def n_steps_of(states: Sequence[RunState]) -> int | None:
-    """How many main-loop steps a run takes, by those that completed; None where none did."""
+    """Number of main-loop steps per run, from completed runs; None if there are none."""
     return max(
         (1 + state.step for state in states if state.state == "completed" and state.step is not None), default=None
     )
 
 
 def rung_of(plan: Plan) -> "Rung | Literal['']":
-    """The rung of a ladder of `deviate diverge` that an experiment is a pair of; empty for any other experiment."""
+    """The ladder rung of `deviate diverge` that an experiment belongs to; empty for other experiments."""
     level = dict(plan.capture).get("trace")
     if level is None:
         return ""
@@ -157,7 +157,7 @@ def rung_of(plan: Plan) -> "Rung | Literal['']":
 
 
 def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
-    """Every planned run, variant by variant and in order of replicate.
+    """Every planned run, by variant and replicate.
 
     Raises:
         RecordError: the manifest of the snapshot is missing or damaged.
@@ -167,7 +167,7 @@ def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
     for run, spec in runs_on_record(experiment):
         state = _state(run, spec, manifest)
         earlier = states.get((state.variant, state.replicate))
-        if earlier is None or state.started >= earlier.started:  # old formats have several runs where --env had changed
+        if earlier is None or state.started >= earlier.started:  # old formats have several runs if --env was changed
             states[state.variant, state.replicate] = state
     return tuple(
         states.get((variant.name, replicate), RunState(variant.name, replicate, "waiting"))
@@ -177,7 +177,7 @@ def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
 
 
 def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
-    """The folder and the spec of each run that was ever begun; one whose spec a power cut took is left out."""
+    """Folder and spec of each run that was started; runs whose spec was lost in a power cut are left out."""
     for run in sorted(runs_folder(experiment).glob("*/")):
         try:
             yield run, read_spec(spec_file(run))
@@ -186,12 +186,12 @@ def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
 
 
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
-    """The attempts of a run, the latest one last."""
+    """The attempts of a run, latest last."""
     return tuple(_attempt_state(folder) for folder in attempts(run))
 
 
 def in_use(experiment: Path) -> str:
-    """Who runs something of an experiment now, in words; empty where nobody does."""
+    """Who is running the experiment now, in words; empty if nobody is."""
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim

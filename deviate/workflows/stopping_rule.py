@@ -1,4 +1,4 @@
-"""Whether there are enough runs: precision and declared looks are asked between runs, and add some."""
+"""Whether there are enough runs: checks precision and declared looks between runs, and adds runs."""
 
 import dataclasses
 import time
@@ -19,7 +19,7 @@ MOST_RUNS = 30
 def declare(
     *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
 ) -> SampleSizeRule:
-    """What the user says before the first run about how many there are to be.
+    """The user's declaration before the first run on the number of runs.
 
     Raises:
         InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
@@ -45,7 +45,7 @@ def declare(
 
 
 class StoppingRule:
-    """What the schedule asks when all runs have ended: the runs to add, none when there are enough."""
+    """Called by the scheduler when all runs have ended: returns runs to add, none if there are enough."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class StoppingRule:
         return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
 
     def _count_wanted(self) -> int:
-        """Runs per variant that there are to be by now."""
+        """Number of runs per variant that are needed so far."""
         sample_size, n_runs = self._sample_size, self._n_runs
         if not sample_size.precision and not sample_size.looks:
             return n_runs
@@ -96,7 +96,7 @@ class StoppingRule:
 
 
 def _grow(experiment: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:
-    """The experiment with more runs in its plan."""
+    """Add runs to the plan of the experiment."""
     planned = tuple(
         dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
         for variant in records.read_plan(experiment.folder).variants

@@ -1,4 +1,4 @@
-"""A sweep: an experiment per value of an argument, begun together, and read again as one."""
+"""Sweeps: an experiment per value of an argument, started together and read as one."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._+=@-]+")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sweep:
-    """An argument and its values, each once, in order."""
+    """An argument and its distinct values, in order."""
 
     argument: str
     values: tuple[str, ...]
@@ -50,7 +50,7 @@ def parse_sweep(text: str) -> Sweep:
 
 
 def with_value(words: Sequence[str], argument: str, value: str) -> tuple[str, ...]:
-    """A command in which an argument has a value: where it stands, the last time it does, else at the end.
+    """Set an argument of a command: at its last occurrence, or else at the end.
 
     An option is `--batch-size 32` or `--batch-size=32`; an argument without dashes is an override, `batch_size=32`.
 
@@ -76,7 +76,7 @@ def with_value(words: Sequence[str], argument: str, value: str) -> tuple[str, ..
 def points(
     sweep: Sweep, stem: str, prepared: PreparedScript, request: Request
 ) -> dict[str, tuple[PreparedScript, Request]]:
-    """What is to be run for each value, by the name of its experiment: `<stem>-batch-size-16`.
+    """What to run for each value, by experiment name: `<stem>-batch-size-16`.
 
     Raises:
         InputError: two values give one name.
@@ -100,12 +100,12 @@ def points(
 
 
 def has_sweep(folder: Path, name: str) -> bool:
-    """Whether experiments of a sweep of this name are on record."""
+    """Whether experiments of a sweep with this name are on record."""
     return any(plan.sweep is not None and plan.sweep.sweep == name for plan in records.list_experiments(folder))
 
 
 def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experiment, ...]], ...]:
-    """Every experiment of a sweep with all its variants: numbers rising, words in the order in which they were begun.
+    """All experiments of a sweep with their variants: numbers ascending, words in the order of their start.
 
     Raises:
         InputError: there is no such sweep, or the experiments sweep different arguments.
@@ -131,7 +131,7 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
 
 
 def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], options: AnalysisOptions) -> SweepFindings:
-    """The measures of every value, each judged as an experiment by itself."""
+    """The measures of every value, each judged as a separate experiment."""
     first = points[0][0]
     values = tuple(dict.fromkeys(point.value for point, _ in points))
     judged = [(point, describe(experiments, options)) for point, experiments in points]

@@ -43,9 +43,7 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
 
 
 def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
-    """The strongest evidence for a cause: the difference itself, or differences of generators and order on a rung
-    above.
-    """
+    """The strongest evidence for a cause: the difference, or differences of generators or order on a rung above."""
     above = [
         earlier
         for earlier in evidence.above

@@ -100,7 +100,7 @@ def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseEvidence 
 
 
 def is_serial(evidence: Evidence) -> bool:
-    """Whether PyTorch computed in one thread, in which everything has an order."""
+    """Whether PyTorch used a single thread, in which everything is ordered."""
     return evidence.fact("torch threads") == ("1", "1")
 
 
