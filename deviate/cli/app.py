@@ -1,4 +1,4 @@
-"""What all verbs share: the application, options of the same word and meaning, and how things are shown."""
+"""Shared by all commands: the application, common options, and output formats."""
 
 import enum
 import importlib
@@ -21,14 +21,14 @@ DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 7
 
 
 class Form(enum.StrEnum):
-    """How something is shown."""
+    """Output format."""
 
     table = "table"
     json = "json"
 
 
 class Verb(NamedTuple):
-    """Where a verb is, and what it is for in one line: all that `deviate --help` needs of it."""
+    """Module and one-line help of a command, which is all that `deviate --help` needs."""
 
     module: str
     short_help: str
@@ -55,7 +55,7 @@ VERBS = {
 
 
 class Verbs(typer.core.TyperGroup):
-    """The verbs of the table, each imported when it is called: to list or complete their names takes none of them."""
+    """The commands in a table, each imported when it is called, not to list or complete their names."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -78,7 +78,7 @@ app = typer.Typer(
 
 
 def command(name: str, *, epilog: str, flags: str = "") -> Callable[[Function], Function]:
-    """Register a function as the verb of that name.
+    """Register a function as the command of that name.
 
     Args:
         flags: its parameters, and the fields of those that are groups, in the order of `--help`; by default as they
@@ -89,7 +89,7 @@ def command(name: str, *, epilog: str, flags: str = "") -> Callable[[Function], 
 
 
 def load_command(name: str) -> Any:
-    """Import a verb: its command of click, with arguments and options."""
+    """Import a command with its arguments and options."""
     importlib.import_module(VERBS[name].module)
     info = next(info for info in app.registered_commands if info.name == name)
     return typer.main.get_command_from_info(
@@ -102,7 +102,7 @@ def nearest(path: Path) -> Path:
 
 
 def named_folder(command: Sequence[str], base: Path) -> Path | None:
-    """The folder that the user named in place of a script; None for anything else."""
+    """The folder that was passed in place of a script; None for anything else."""
     if len(command) != 1:
         return None
     path = (base / command[0]).resolve()
@@ -110,7 +110,7 @@ def named_folder(command: Sequence[str], base: Path) -> Path | None:
 
 
 def as_json(document: object) -> str:
-    """For programs: whatever a text holds, no terminal obeys it, and every stream can take it."""
+    """JSON in ASCII, safe for terminals and for streams of any encoding."""
     return json.dumps(document, indent=2)
 
 

@@ -28,7 +28,7 @@ from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 @option_group
 @dataclass(frozen=True, slots=True)
 class CheckDocuments:
-    """Where a check is written to; None is nowhere.
+    """Output files of a check; None for no output.
 
     Raises:
         InputError: two of them go to standard output, which has room for one only.
@@ -65,7 +65,7 @@ class CheckDocuments:
 @option_group
 @dataclass(frozen=True, slots=True)
 class GateFlags:
-    """What is checked, and what fails."""
+    """Requirements of a check, and what makes it fail."""
 
     metric: Annotated[
         list[str] | None, typer.Option(help="What is checked. May be repeated. Default: the primary metric.")
@@ -92,7 +92,7 @@ class GateFlags:
     ] = False
 
     def gate(self) -> Gate:
-        """The values of the texts. Raises InputError for one that cannot be read."""
+        """Parse the options. Raises InputError for an invalid one."""
         return Gate(
             metrics=tuple(dict.fromkeys(self.metric or ())),
             margins=_margins(self.margin),
@@ -155,7 +155,7 @@ def check_command(
         _save(names or (), form, save, gate, options, folder)
         return
     if ref is not None:
-        from deviate.cli.check_sides import run_both_sides  # with all that runs a script
+        from deviate.cli.check_sides import run_both_sides  # as in all commands that run a script
 
         experiments = run_both_sides(
             names or (), ref, sides, gate, options, is_quiet=quiet, takes_stdout=documents.takes_stdout
@@ -216,7 +216,7 @@ def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
 
 
 def _summarize(text: str) -> None:
-    """Append to the summary of the job; the check stands without it.
+    """Append to the summary of the CI job; errors are ignored.
 
     Source: GitHub, "Adding a job summary": steps append to one file.
     """
@@ -232,7 +232,7 @@ def _summarize(text: str) -> None:
 
 
 def _margins(texts: Sequence[str] | None) -> dict[str, float]:
-    """By metric; "" for one that names none."""
+    """Margins by metric; "" for one without a name."""
     margins: dict[str, float] = {}
     for text in texts or ():
         name, _, value = text.rpartition("=")

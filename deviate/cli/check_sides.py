@@ -1,4 +1,4 @@
-"""Both sides of a check in one job: the code at a commit and that of the working tree, run in pairs."""
+"""Both sides of a check in one job: the code at a commit and the working tree, run in pairs."""
 
 import dataclasses
 import itertools
@@ -45,7 +45,7 @@ def run_both_sides(
     is_quiet: bool,
     takes_stdout: bool,
 ) -> tuple[Experiment, ...]:
-    """Run what is missing of both sides, replicate by replicate in random order; the commit is the baseline.
+    """Execute missing runs of both sides by replicate, in random order; the commit is the baseline.
 
     Raises:
         InputError: there is no such commit or script, nothing can be recorded on one of the sides, or what is asked
@@ -107,10 +107,10 @@ def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> Req
 
 
 def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -> str:
-    """The name of an experiment on record that these runs can be more of, else one that is free.
+    """A recorded experiment that these runs can extend, or else an unused name.
 
-    The code of a commit never changes, but what git ignores does, and so do commands. Nor are runs added to those that
-    were compared: that would be a look that no plan foresaw, after which nothing can be shown any more.
+    The code of a commit never changes, but ignored files and commands do. Runs are also not added to experiments that
+    were compared before, as that would be an unplanned look, after which nothing can be concluded.
     """
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))

@@ -1,4 +1,4 @@
-"""What a shell offers where an experiment is to be named."""
+"""Shell completion of experiment names."""
 
 import glob
 from pathlib import Path
@@ -8,7 +8,7 @@ from deviate.errors import DeviateError
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Experiments on record, and NAME:VARIANT once the name stands; none where records cannot be read."""
+    """Recorded experiments, and NAME:VARIANT once the name is complete; empty if records cannot be read."""
     try:
         plans = records.list_experiments(workflows.records_folder(Path.cwd().resolve()))
     except (DeviateError, OSError):
@@ -20,6 +20,6 @@ def experiments(incomplete: str) -> list[str]:
 
 
 def sources(incomplete: str) -> list[str]:
-    """The same, and files and folders, where results may come from either."""
+    """Experiments, and files and folders, for arguments that accept either."""
     paths = sorted(Path(path) for path in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
     return [*experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]

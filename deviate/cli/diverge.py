@@ -28,7 +28,7 @@ from deviate.report.parts.diverge import diverge_document
 from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
-    from deviate.diverge import Side  # arrays, which no other verb should wait for
+    from deviate.diverge import Side  # imports arrays, which other commands should not wait for
 
 CONTROL, AS_IS = "control", "as-is"
 TWO_PLACES = 4
@@ -119,7 +119,7 @@ def diverge_command(
     folder = workflows.records_folder(cwd)
     if is_of_records(folder, command or ()):
         findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
-        # A ladder may have the name of an experiment, and its page stays what it is.
+        # A ladder may have the name of an experiment, whose page is kept.
         page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(run.partition(':')[2] for run in findings.runs))}.html"
         where = workflows.report_folder(folder, [run.partition(":")[0] for run in findings.runs])
         _publish(findings, tuple(zip(findings.runs, runs, strict=True)), targets, where / page, output)
@@ -172,7 +172,7 @@ def diverge_command(
 
 
 def _words(values: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
-    """Flags that were given, word by word; one that was given several times several times."""
+    """The flags of this call as words; repeated flags are repeated."""
     for flag, value in values.items():
         for word in value if isinstance(value, list) else [value]:
             if word is not None:
@@ -188,7 +188,7 @@ def _publish(
     *,
     is_interrupted: bool = False,
 ) -> None:
-    """Tell what was found, and why a run failed; an exit code of its own where one did.
+    """Print the result, and why a run failed; the exit code is different if one did.
 
     Args:
         runs: those that were compared, and further ones that failed, each with what it is called.
@@ -211,7 +211,7 @@ def _publish(
 
 
 def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: project.PreparedScript) -> Variant:
-    """The variant of both runs. Raises InputError for several, or none of that name."""
+    """The variant of both runs. Raises InputError for several, or an unknown one."""
     if seeds is not None:
         choice(seeds, "--seeds", (AS_IS,))
         if name not in {None, AS_IS}:
@@ -225,7 +225,7 @@ def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: pr
 def _sides(
     command: Sequence[str], folder: Path, launch: LaunchFlags, second_env: Sequence[str] | None
 ) -> "tuple[Side, ...]":
-    """What both runs are started from: one side for both, or two."""
+    """What the runs are started from: one side for both, or two."""
     from deviate.diverge import Side
 
     pythons = launch.pythons()

@@ -35,7 +35,7 @@ def doctor_command(
 
 
 def _show_examined(names: Sequence[str], n_left: int) -> None:
-    """One line on a terminal that goes when all is done."""
+    """A status line on a terminal, removed at the end."""
     if sys.stderr.isatty():
         line = f"Looking at {', '.join(names)} ({n_left} to go)"[: width() - 1] if names else ""
         typer.echo(f"\r\x1b[K{line}", nl=False, err=True)

@@ -1,4 +1,4 @@
-"""Runs are carried out before the eyes of the user, and then reported: what `run` and `resume` share."""
+"""Executes runs with a progress display, and reports them: shared by `run` and `resume`."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -14,20 +14,20 @@ from deviate.cli.publish import publish
 from deviate.model import Settings
 from deviate.workflows import AnalysisOptions, PreparedExperiment
 
-if TYPE_CHECKING:  # verbs that only show what is on record do without them
+if TYPE_CHECKING:  # commands that only show records do not import these
     from deviate.replay import Order, Outcome, RunUpdate
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Whether standard output is a document's, and whether progress is told."""
+    """Whether standard output is a document, and whether progress is shown."""
 
     takes_stdout: bool
     is_quiet: bool
 
     @property
     def people(self) -> TextIO:
-        """What a person reads: standard output, unless a document goes there."""
+        """The console for people: standard output, unless it is used for a document."""
         return sys.stderr if self.takes_stdout else sys.stdout
 
     def say(self, text: str) -> None:
@@ -44,7 +44,7 @@ class Output:
         budget_s: float | None = None,
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
-        """Run what is missing, and let the user watch."""
+        """Execute missing runs with a progress display."""
         from deviate.cli.progress import display
 
         with display(
@@ -89,7 +89,7 @@ def conclude(
     *,
     is_strict: bool = False,
 ) -> None:
-    """Report what is on record now; an exit code of its own where some runs failed."""
+    """Report the current record; the exit code is different if some runs failed."""
     folder = experiments[0].folder.parent.parent
     answer = pipeline.conclude(experiments, variants, options, is_strict=is_strict)
     publish(answer, folder, documents)
@@ -101,6 +101,6 @@ def conclude(
         ):
             if cleanup.problem:
                 output.say(f"Note     {cleanup.name} {cleanup.problem}")
-    fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed
+    fine = {"completed", "cancelled"}  # runs ended by a budget or by the user have not failed
     if any(run.status not in fine for experiment in answer.experiments for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)

@@ -1,4 +1,4 @@
-"""The entry point: errors of ours become one message and an exit code."""
+"""The entry point: deviate's errors become one message and an exit code."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ PYTHONS_OWN = warnings.formatwarning
 def main() -> None:
     """Entry point: errors of ours become one message and an exit code."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup a closed terminal is to be ignored
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, a closed terminal should be ignored
             signal.signal(number, signal.default_int_handler)
     sys.exit(_run(sys.argv[1:]))
 
@@ -61,13 +61,13 @@ def _run(arguments: Sequence[str]) -> int:
 def _format_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning of ours is for the user; any other says where in the code it comes from."""
+    """Deviate's warnings are for the user; others include their place in the code."""
     is_ours = issubclass(category, PluginWarning)
     return f"Warning: {message}\n" if is_ours else PYTHONS_OWN(message, category, filename, lineno, line)
 
 
 def _without_output(error: OSError) -> int:
-    """Standard output is full, or nobody reads it any more; Python would say so once more at its end."""
+    """Exit when standard output is full or closed; Python would report it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
         return DONE

@@ -1,4 +1,4 @@
-"""What a user reads before the first run: what is recorded, what becomes of seeds and side effects, what is run."""
+"""The preview before the first run: recorded metrics, treatment of seeds and side effects, commands."""
 
 import shlex
 import textwrap
@@ -36,7 +36,7 @@ def announcement(
     name: str | None = None,
     apart: Mapping[str, Sequence[str]] = NONE,
 ) -> str:
-    """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart.
+    """Text for a terminal of that width; ends with an empty line before the output of runs.
 
     Args:
         name: of the experiment, where it is one of several that are run together.
@@ -64,7 +64,7 @@ def _commands(
     request: Request,
     commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]],
 ) -> Iterator[str]:
-    """What is run, in this order."""
+    """Commands of a run, in order."""
     for words in request.prepare:
         yield f"Prepare  once: {_command(words)}"
     for name, command in commands.items():
@@ -81,7 +81,7 @@ def _command(words: Sequence[str]) -> str:
 
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
-    """What becomes of the seeds that the script sets; the analysis above names them and their places."""
+    """What happens to the seeds of the script, whose places the analysis above lists."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
@@ -99,7 +99,7 @@ def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
 
 
 def _capture(request: Request) -> Iterator[str]:
-    """What is kept beside the metrics, and how large that can get."""
+    """What is captured besides metrics, and its maximum size."""
     if request.capture and not replay.is_trace(request.capture):
         limit, n_runs = int(dict(replay.with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
         most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
@@ -107,7 +107,7 @@ def _capture(request: Request) -> Iterator[str]:
 
 
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
-    """What becomes of what the script does outside its work copy."""
+    """What happens to effects of the script outside of its work copy."""
     used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
     used += [name for name in TRACKERS if any(_is_of(effect.what, name) for effect in analysis.side_effects)]
     offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
@@ -132,7 +132,7 @@ def _is_of(name: str, tracker: str) -> bool:
 
 
 def _is_kept_back(client: str) -> bool:
-    """Whether a tracker that is offline keeps an upload on the disk; one that the script puts online does not."""
+    """Whether an offline tracker prevents this upload; it does not if the script sets the tracker online."""
     return client.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in client
 
 

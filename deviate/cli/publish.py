@@ -1,4 +1,4 @@
-"""Findings to where the user wants them: the terminal, and files."""
+"""Writes findings to the terminal and to files."""
 
 import sys
 from pathlib import Path
@@ -15,10 +15,9 @@ from deviate.workflows import write_paper
 
 
 def publish(answer: Answer, folder: Path, documents: Documents) -> None:
-    """Print the verdict, and write what was asked for and the report.
+    """Print the verdict, and write the requested files and the report.
 
-    Where the report has its usual place and cannot be written there, as in a folder that is somebody else's, the rest
-    is given all the same.
+    If the report cannot be written to its default path, as in another user's folder, everything else is still written.
     """
     built = report.build_report(answer.findings)
     for form, target in documents.targets().items():
@@ -32,7 +31,7 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
 
         write_paper(dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
-    if documents.paper is not None:  # last, for its figures take their time
+    if documents.paper is not None:  # last, since figures take time
         from deviate.report.paper import Style, paper_files
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
@@ -42,7 +41,7 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
 
 
 def _keep(answer: Answer, built: "report.Report", folder: Path) -> str:
-    """Write the page to its usual place, and its data beside it; gives what to say of it."""
+    """Write the page to its default path with its data beside it; returns a message about it."""
     place = workflows.report_path(folder, answer.experiments)
     try:
         records.make_deviate_folder(folder)

@@ -48,7 +48,7 @@ def list_command(
 
 
 def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
-    """The entry of an experiment of which nothing can be read."""
+    """The entry of an experiment that cannot be read."""
     numbers = dict.fromkeys(("n_runs", "n_completed", "n_failed", "n_running"), 0)
     unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes"))
     return {
@@ -62,7 +62,7 @@ def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
 
 
 def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:
-    """One for each variant; damage is told in it, so that the others are still listed."""
+    """One entry per variant; damage is stated in it, so that others are still listed."""
     rung = workflows.rung_of(plan)
     try:
         states, problem = workflows.run_states(folder, plan), ""
@@ -92,7 +92,7 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
 
 
 def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.ExperimentScores | None:
-    """The scores of an experiment, if they are read in no time."""
+    """The scores of an experiment, if reading them is fast."""
     completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
@@ -133,9 +133,9 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _short(command: list[str]) -> str:
-    """A command; of one with many words, as an import of many files, the first and how many follow."""
+    """A command; if it has many words, such as an import of many files, the first word and the number of the others."""
     program, *arguments = command or [""]
-    if re.fullmatch(r"python[\d.]*", Path(program).name):  # which one it is tells `show`
+    if re.fullmatch(r"python[\d.]*", Path(program).name):  # `show` states which one it is
         command = [Path(program).name, *arguments]
     n_more = len(command) - MOST_WORDS
     return shlex.join(command) if n_more <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {n_more} more"

@@ -116,7 +116,7 @@ def run_command(
 
 
 def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, is_silent: bool) -> None:
-    """Tell what is recorded and run; of a sweep the first value, and the names of all.
+    """Show what is recorded and run; for a sweep, the first value and all names.
 
     Raises:
         InputError: no run can answer what is asked.
@@ -134,7 +134,7 @@ def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, i
 def _contenders(
     command: Sequence[str], versus: Sequence[str] | None, launch: LaunchFlags, name: str | None, folder: Path
 ) -> dict[str | None, PreparedScript]:
-    """What is run side by side, by the name of the experiment, None for the one that has not got any yet."""
+    """The requests to run side by side, by experiment name; None for one without a name yet."""
     pythons = launch.pythons()
     python = pythons[0] if len(pythons) == 1 else None
     if versus:

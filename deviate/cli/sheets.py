@@ -1,4 +1,4 @@
-"""Documents to where the user wants them: the terminal, files, and the page in its usual place."""
+"""Writes documents to the terminal, to files, and to the page at its default path."""
 
 import sys
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from deviate.report import Document, render
 
 
 def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) -> None:
-    """Print a document, and write what was asked for and the page.
+    """Print a document, and write the requested files and the page.
 
     Args:
         targets: form to file; `-` is standard output, which the document then has to itself.
@@ -29,7 +29,7 @@ def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) 
 
 
 def _keep(document: Document, place: Path) -> str:
-    """Write the page to its usual place; gives what to say of it."""
+    """Write the page to its default path; returns a message about it."""
     try:
         records.make_deviate_folder(place.parents[2])
         workflows.write(render(document, "html"), place, sys.stdout)

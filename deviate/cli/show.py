@@ -69,7 +69,7 @@ def show_command(
 
 
 def _only(matches: tuple[RunState, ...], name: str) -> Path:
-    """The attempt of the one run that was found."""
+    """The attempt of the single selected run."""
     if len(matches) > 1:
         choices = ", ".join(f"{name}:{state.variant}" for state in matches)
         raise InputError(f"{len(matches)} variants have that replicate", f"name one of them: {choices}")
@@ -79,13 +79,13 @@ def _only(matches: tuple[RunState, ...], name: str) -> Path:
 
 
 def _print_log(attempt: Path, *, is_stderr: bool, follows: bool) -> None:
-    """Byte for byte, to standard output. A reader that has seen enough, as `head`, ends it."""
+    """Copy a log to standard output unchanged; a closed pipe, as of `head`, ends it."""
     try:
         for piece in _pieces(attempt, log_files(attempt)[is_stderr], follows=follows):
             sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again at exit
 
 
 def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
     while True:
         has_ended = not follows or not any(
             state.is_held for state in workflows.attempt_states(attempt.parent) if state.folder == attempt
-        )  # asked first: what was written until then is printed below
+        )  # checked first, as everything written until then is printed below
         if path.exists():
             with path.open("rb") as file:
                 file.seek(at)

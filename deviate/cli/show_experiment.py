@@ -1,4 +1,4 @@
-"""What `deviate show` tells of an experiment, gathered from its folder: text for people, a document for programs."""
+"""Output of `deviate show`, collected from the experiment's folder: text for people, a document for programs."""
 
 import dataclasses
 import shlex
@@ -25,7 +25,7 @@ GIVEN, DEFAULT = "given", "default"
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """An experiment, or one variant of it, as it stands.
+    """An experiment, or one variant of it, with its current state.
 
     Attributes:
         used_by: who runs it now, in words; empty where nobody does.
@@ -41,7 +41,7 @@ class Overview:
 
 
 def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95) -> Overview:
-    """How an experiment stands.
+    """The current state of an experiment.
 
     Args:
         variant: its name, empty for all.
@@ -55,7 +55,7 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     scores.read()
     completed = {
         state.run_id for state in states if state.state == "completed"
-    }  # a run may have ended since they were read
+    }  # a run may have ended since these were read
     scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
     diverged = {run for run, score in scores.runs.items() if score.is_diverged}
     states = tuple(
@@ -73,13 +73,13 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
         for state in states
         if variant in {"", state.variant}
     )
-    all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
+    all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # these runs end early
     means = tuple(mean for mean in all_means if variant in {"", mean.variant})
     return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
-    """Each setting with its value, and whether it is the default or was given: as a flag, a variable or in a file."""
+    """Settings with values and their source: default, flag, variable or file."""
     usual = Settings()
     return {
         field.name: (value, DEFAULT if value == getattr(usual, field.name) else GIVEN)
@@ -89,7 +89,7 @@ def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
 
 
 def experiment_text(overview: Overview, width: int) -> str:
-    """Several lines for people, no wider than `width` but for commands and paths, which are there to be copied."""
+    """Text no wider than `width`, except for commands and paths, which are not wrapped so that they can be copied."""
     plan = overview.plan
     sections = [
         "\n".join(line for label, text in _head(overview) for line in _lines(label, clean(text), width)),
@@ -107,14 +107,14 @@ def _lines(label: str, text: str, width: int) -> list[str]:
 
 
 def _capture_text(overview: Overview) -> str:
-    """What runs keep, and how much of it lies there."""
+    """What runs capture, and the size of captured files."""
     folders = [artifacts_folder(state.folder) for state in overview.states if state.folder is not None]
     n_bytes = sum(workflows.size(folder) for folder in folders if folder.is_dir())
     return f"{replay.describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
 def runs_text(states: Sequence[RunState]) -> str:
-    """A table of runs; those that wait without having begun are told together."""
+    """A table of runs; waiting runs that were not started are summarised."""
     several = len({state.variant for state in states}) > 1
     n_steps = {
         state.variant: workflows.n_steps_of([run for run in states if run.variant == state.variant]) for state in states
@@ -159,7 +159,7 @@ def step_text(state: RunState, n_steps: int | None) -> str:
 
 
 def experiment_document(overview: Overview) -> dict[str, Any]:
-    """The same as a JSON object."""
+    """The experiment as a JSON object."""
     plan = overview.plan
     return {
         "schema": 1,
@@ -198,7 +198,7 @@ def state_document(state: RunState) -> dict[str, Any]:
 
 
 def commands_text(commands: Sequence[Sequence[str]]) -> str:
-    """Commands without their secrets, as a shell would take them."""
+    """Commands in shell notation without secrets."""
     return "; ".join(shlex.join(redact_words(words)) for words in commands)
 
 
@@ -230,7 +230,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
 
 
 def _commands(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What is run."""
+    """The commands of a run."""
     yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
     if plan.then:
         yield "Then", commands_text(plan.then)
@@ -243,7 +243,7 @@ def _commands(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
-    """How it is run, and how often."""
+    """How runs are executed, and how many."""
     yield "Seed", str(plan.seed)
     yield "Settings", _settings(plan)
     if plan.n_threads is not None:
@@ -279,7 +279,7 @@ def _origin_text(plan: Plan) -> str:
 
 
 def _settings(plan: Plan) -> str:
-    """Those that were given first."""
+    """Settings, those that were set explicitly first."""
     settings = settings_of(plan)
     groups = {
         origin: [
@@ -299,7 +299,7 @@ def _value_text(value: Any) -> str:
 
 
 def _warnings(folder: Path, states: Sequence[RunState]) -> Iterator[str]:
-    """What the snapshot, the runs and their environments give reason to, each once."""
+    """Warnings about the snapshot, the runs and their environments, without duplicates."""
     yield from read_manifest(records.snapshot_folder(folder)).warnings
     replicates_by_reason: dict[str, list[int]] = {}
     for state in states:

@@ -1,4 +1,4 @@
-"""What `deviate show NAME --run` tells of a run: spec, attempts, files, environment, and why it failed."""
+"""Output of `deviate show NAME --run`: spec, attempts, files, environment, and the reason of a failure."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ SHORTEST_ID = 4
 
 
 def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunState, ...]:
-    """The runs that a user means by the number of a replicate, or by the beginning of a run id.
+    """The runs for a replicate number, or a prefix of a run id.
 
     Raises:
         InputError: there is none.
@@ -42,7 +42,7 @@ def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunStat
 
 
 def run_text(experiment: Path, state: RunState) -> str:
-    """Several lines for people."""
+    """Text with several lines."""
     lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
     tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     if tried:
@@ -61,7 +61,7 @@ def run_text(experiment: Path, state: RunState) -> str:
 
 
 def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
-    """The same as a JSON object."""
+    """The run as a JSON object."""
     spec = _spec(experiment, state)
     tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     return {
@@ -139,7 +139,7 @@ def _list_captured(attempt: Path) -> list[tuple[str, str]]:
 
 
 def _sizes(attempt: Path) -> list[tuple[Path, int]]:
-    """Files with outputs and weights that are there, and their bytes."""
+    """Numbers and sizes of the existing files with outputs and weights."""
     return [(path, path.stat().st_size) for path in sorted(artifacts_folder(attempt).glob("*.npz"))]
 
 

@@ -33,7 +33,7 @@ def points(
     sample_size: "SampleSizeRule",
     documents: "Documents",
 ) -> "Mapping[str | None, tuple[PreparedScript, Request]]":
-    """What is run for each value, by the name of its experiment.
+    """What is run for each value, by experiment name.
 
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
@@ -59,14 +59,14 @@ def refuse_documents(documents: "Documents") -> None:
 
 
 def conclude(experiments: "Sequence[PreparedExperiment]", options: "AnalysisOptions", documents: "Documents") -> None:
-    """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
+    """Report the whole sweep from the current record; the exit code is different if some runs failed."""
     [name] = {experiment.plan.sweep.sweep for experiment in experiments if experiment.plan.sweep is not None}
     if not report(experiments[0].folder.parent.parent, name, options, documents):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
 def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
-    """Whether names of `report` mean a sweep: where that was said, or where no experiment has that name.
+    """Whether names passed to `report` mean a sweep: if requested, or if no experiment has that name.
 
     Raises:
         InputError: it was said of several names.
@@ -91,7 +91,7 @@ def _is_experiment(folder: Path, name: str) -> bool:
 
 
 def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Documents") -> bool:
-    """Judge a sweep on record, and publish; gives whether all its runs completed.
+    """Judge a recorded sweep and publish the report; returns whether all its runs completed.
 
     Raises:
         InputError: there is no such sweep.

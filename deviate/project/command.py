@@ -1,4 +1,4 @@
-"""What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
+"""Interprets the user's command: its project, working folder, and the script to analyse."""
 
 import itertools
 import os
@@ -50,7 +50,7 @@ def locate(
     then: Sequence[Sequence[str]] = (),
     train: str | None = None,
 ) -> Target:
-    """Tell what a command line means: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
+    """Interpret a command line: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
 
     Args:
         words: a script with its arguments, or a whole command.
@@ -88,7 +88,7 @@ def locate(
 
 
 def refuse_unknown_programs(target: Target) -> None:
-    """Raise InputError where a command names a program that is not there: hours of training may come before it."""
+    """Raise InputError for a missing program, before hours of training are spent on the commands before it."""
     for words in (target.command, *target.then):
         if "/" not in words[0] and shutil.which(words[0]) is None:
             raise InputError(
@@ -98,7 +98,7 @@ def refuse_unknown_programs(target: Target) -> None:
 
 
 def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:
-    """The Python script of a command: a file among its words, the module after `-m`, or what a shell script runs."""
+    """The Python script of a command: a file among its words, the module after `-m`, or that of a shell script."""
     first_script = next(_scripts(words, folder), None)
     if first_script is not None:
         return first_script
@@ -146,7 +146,7 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
 
 
 def _of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
-    """The Python scripts of every shell script that a command names or holds."""
+    """Python scripts of all shell scripts and inline shell code in a command."""
     for index, word in enumerate(words):
         if _is_shell_text(words, index):
             yield from _of_shell(word, folder)
@@ -159,7 +159,7 @@ def _is_shell_text(words: Sequence[str], index: int) -> bool:
 
 
 def _of_shell(text: str, folder: Path) -> Iterator[Path]:
-    """The Python scripts that a shell script runs from the folder, as far as its lines name them plainly."""
+    """Python scripts that a shell script runs in the folder, if its lines name them literally."""
     for line in text.replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -171,12 +171,12 @@ def _of_shell(text: str, folder: Path) -> Iterator[Path]:
             plain = [] if is_end else [word for word in words if not word.endswith((".sh", ".bash"))]
             try:
                 yield from _scripts(plain, folder)
-            except InputError:  # a name that only the shell can tell
+            except InputError:  # a name that only the shell can expand
                 continue
 
 
 def _module(name: str, folder: Path) -> Path | None:
-    """The file that `-m` runs, if it is looked for where Python would, or in the `src` of an installed project."""
+    """The file that `-m` runs, if Python would find it, or if it is in `src` of an installed project."""
     places = [Path(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
     for place in (Path(), *places, Path("src")):
         module = folder.joinpath(place, *name.split("."))
@@ -207,12 +207,12 @@ def project_root(folder: Path) -> Path:
 
 
 def with_interpreter(words: Sequence[str], python: str) -> tuple[str, ...]:
-    """The command, with the interpreter before a script that stands alone."""
+    """The command, with the interpreter inserted before a bare script."""
     return (python, *words) if words[0].endswith(".py") else tuple(words)
 
 
 def default_python(*, has_container: bool = False) -> str:
-    """The interpreter that runs a script unless another one is named: the one on PATH that would have run it.
+    """The default interpreter for a script: the one on PATH that would have run it.
 
     Args:
         has_container: the path of an interpreter here would mean nothing in there.

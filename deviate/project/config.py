@@ -1,4 +1,4 @@
-"""`deviate.toml`: what the user may write there, read with types checked."""
+"""`deviate.toml`: the supported keys, and a reader that checks types."""
 
 import dataclasses
 import difflib
@@ -25,7 +25,7 @@ WHERE = re.compile(r"(.+):(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class MetricConfig:
-    """A `[metrics.NAME]` section. None where the user said nothing."""
+    """A `[metrics.NAME]` section. Keys that are not set are None."""
 
     name: str
     where: Place | None = None
@@ -49,7 +49,7 @@ METRIC_KEYS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class VariantConfig:
-    """A `[variants.NAME]` section: streams and factors by name, and levels of factors. What they mean is not asked."""
+    """A `[variants.NAME]` section: streams and factors by name, and levels of factors. Names are not checked here."""
 
     name: str
     vary: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class VariantConfig:
 
 @dataclass(frozen=True, slots=True)
 class CaptureConfig:
-    """The `[capture]` section, as it is written. None where the user said nothing; what it means is not asked."""
+    """The `[capture]` section as written. Keys that are not set are None; values are not checked here."""
 
     keep: tuple[str, ...] | None = None
     every: int | None = None
@@ -70,7 +70,7 @@ class CaptureConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole `deviate.toml`. None where the user said nothing.
+    """A complete `deviate.toml`. Keys that are not set are None.
 
     Attributes:
         main_loop: the loop that the user takes for the main loop.
@@ -94,12 +94,12 @@ class Config:
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
     def is_for(self, script: str) -> bool:
-        """Whether the file was written for a script, or for any."""
+        """Whether the file applies to a script: it names this script, or none."""
         return self.train is None or Path(self.train).as_posix() == script
 
 
 def load(path: Path) -> Config:
-    """Read a `deviate.toml`; one that does not exist says nothing.
+    """Read a `deviate.toml`; a missing file is an empty configuration.
 
     Raises:
         InputError: it is no TOML, or has an unknown key or a value of the wrong type.
@@ -108,7 +108,7 @@ def load(path: Path) -> Config:
 
 
 def read_text(path: Path) -> str:
-    """The text of a `deviate.toml` with its line ends; empty when it does not exist.
+    """The text of a `deviate.toml` with its line ends; empty if it does not exist.
 
     Raises:
         InputError: it cannot be read, or is no text.
@@ -124,7 +124,7 @@ def read_text(path: Path) -> str:
 
 
 def parse(text: str, file: str) -> Config:
-    """What the text of a `deviate.toml` says; `file` is its name for messages.
+    """Parse the text of a `deviate.toml`; `file` is its name for messages.
 
     Raises:
         InputError: it is no TOML, or has an unknown key or a value of the wrong type.
@@ -209,7 +209,7 @@ def _variant_config(name: str, values: Mapping[str, object], file: str) -> Varia
 
 
 def refuse_aggregate(aggregate: str, title: str) -> None:
-    """Raise InputError for an aggregate that there is not; `title` says where it was given."""
+    """Raise InputError for an unknown aggregate; `title` says where it was given."""
     if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
         raise InputError(
             f"{title} has the unknown aggregate {aggregate!r}",
@@ -219,7 +219,7 @@ def refuse_aggregate(aggregate: str, title: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A table of the file, read key by key with its type checked."""
+    """A table of the file, which checks the type of each key."""
 
     title: str
     values: Mapping[str, object]

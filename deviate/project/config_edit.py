@@ -1,7 +1,7 @@
-"""`deviate.toml` rewritten: sections changed, added or commented out; all else stays as the user wrote it.
+"""Rewrites `deviate.toml`: sections are changed, added or commented out; everything else is preserved.
 
-tomlkit keeps the form of what it changes, but moves comments and tables about. So the file is cut at its headers into
-pieces that are whole by themselves, and tomlkit sees one piece at a time.
+tomlkit preserves formatting, but moves comments and tables. The file is therefore split at its headers into independent
+pieces, and tomlkit processes one piece at a time.
 """
 
 import re
@@ -30,7 +30,7 @@ Value = str | list[str] | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A metric that the file is to list.
+    """A metric that the file should list.
 
     Attributes:
         section: what its section is to say.
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What is to become of a file.
+    """The changes to a file.
 
     Attributes:
         train: the script; written down where the file names none.
@@ -68,7 +68,7 @@ class Rewriting:
 
 @dataclass(slots=True)
 class Piece:
-    """A part of a file from one header to the next. All texts together are the file.
+    """A part of a file from one header to the next. The concatenated texts are the file.
 
     Attributes:
         key: the keys of its header; () for what stands before the first one.
@@ -81,7 +81,7 @@ class Piece:
     gap: str = ""
 
     def holds(self, *keys: str) -> bool:
-        """Whether a key, or a table, is given here in whatever form."""
+        """Whether a key or a table is set here, in any notation."""
         table: object = tomllib.loads(self.text)
         for key in keys:
             if not isinstance(table, dict) or key not in table:
@@ -90,7 +90,7 @@ class Piece:
         return True
 
     def split_gap(self, *, is_last: bool) -> tuple[str, str]:
-        """The comments that belong to what stands before them, and the rest, which begins with the first blank line."""
+        """Split comments into those that belong to the preceding text, and the rest from the first blank line on."""
         lines = LINE.findall(self.gap)
         blank = next((place for place, line in enumerate(lines) if not line.strip()), None)
         if blank is None:
@@ -99,7 +99,7 @@ class Piece:
 
 
 def rewrite(text: str, wanted: Rewriting) -> str:
-    """The text of a valid `deviate.toml` with what is wanted of it.
+    """Apply the changes to the text of a valid `deviate.toml`.
 
     Raises:
         ToolError: the new text would not say what is wanted.
@@ -141,12 +141,12 @@ def _rewritten(text: str, wanted: Rewriting) -> str:
 
 
 def section_lines(section: MetricConfig) -> list[str]:
-    """The keys of a section, as they are written."""
+    """The keys of a section as TOML lines."""
     return [f"{key} = {item(value).as_string()}" for key, value in _values(section).items()]
 
 
 def _values(section: MetricConfig) -> dict[str, Value]:
-    """What a section says, key by key, without what goes without saying."""
+    """Values of a section by key, without defaults."""
     values: dict[str, Value | None] = {
         "where": None if section.where is None else str(section.where),
         "expression": section.expression,
@@ -169,7 +169,7 @@ def _find(pieces: Sequence[Piece], name: str) -> Piece:
 
 
 def _change(piece: Piece, was: MetricConfig, section: MetricConfig) -> None:
-    """Bring a section up to date: only keys whose value is another one are touched."""
+    """Update a section: only keys with a different value are changed."""
     if was == section:
         return
     document = tomlkit.parse(piece.text)
@@ -202,7 +202,7 @@ def _comment_out(piece: Piece, name: str, note: str) -> None:
 
 
 def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
-    """Name the script where the file names none, and the main loop where the user has chosen it."""
+    """Set the script if none is named, and the main loop if the user selected one."""
     holding = [piece for piece in pieces if piece.holds("experiment")]
     piece = next((piece for piece in holding if piece.holds("experiment", "main_loop")), holding[0])
     document = tomlkit.parse(piece.text)
@@ -217,7 +217,7 @@ def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
 
 
 def _insert(pieces: list[Piece], added: Sequence[str]) -> None:
-    """Put new sections behind the metrics part, else at the end, with blank lines between them."""
+    """Insert new sections after the metrics part, or else at the end, separated by blank lines."""
     if not added:
         return
     of_metrics = [place for place, piece in enumerate(pieces) if "metrics" in piece.key[:1] or piece.holds("metrics")]
@@ -233,7 +233,7 @@ def _insert(pieces: list[Piece], added: Sequence[str]) -> None:
 
 
 def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
-    """Write down what stands at the places, instead of what was written down before."""
+    """Store the statements at the places, replacing those stored before."""
     lines = "".join(f"{key(str(place))} = {item(text).as_string()}\n" for place, text in statements.items())
     piece = next((piece for piece in pieces if piece.key == ("statements",)), None)
     if piece is not None:
@@ -244,14 +244,14 @@ def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
 
 
 def _section(entry: Entry) -> str:
-    """A new section with its reason inside, so that the two stay together."""
+    """A new section with its reason as a comment inside, so that both stay together."""
     reason = comment(entry.reason, WIDTH) if entry.reason else ""
     keys = "".join(f"{line}\n" for line in section_lines(entry.section))
     return f"[metrics.{key(entry.section.name)}]\n{reason}{keys}"
 
 
 def pieces_of(text: str) -> list[Piece]:
-    """The pieces of a valid file. A line that looks like a header begins one where what stands before it is whole."""
+    """Split a valid file. A header-like line begins a piece if the text before it is complete."""
     parts: list[str] = [""]
     for line in LINE.findall(text):
         if HEADER.match(line) and _is_whole(parts[-1]):
@@ -273,7 +273,7 @@ def _piece(part: str) -> Piece:
     key_lines = [place for place, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
     end = max(key_lines, default=-1) + 1
     while end < len(lines) and not _is_whole("".join(lines[:end])):
-        end += 1  # into a value of several lines, the last of which begins with a #
+        end += 1  # it is inside a multi-line value whose last line begins with a #
     text, gap = "".join(lines[:end]), "".join(lines[end:])
     key: tuple[str, ...] = ()
     if HEADER.match(lines[0]):
@@ -285,7 +285,7 @@ def _piece(part: str) -> Piece:
 
 
 def item(value: Value) -> Item:
-    """A value as it is written; texts with quotes or backslashes between single quotes where that can be."""
+    """A value in TOML notation; strings with quotes or backslashes in single quotes if possible."""
     if isinstance(value, str):
         is_literal = "'" not in value and ("\\" in value or '"' in value) and value.isprintable()
         return tomlkit.string(value, literal=is_literal)
@@ -293,12 +293,12 @@ def item(value: Value) -> Item:
 
 
 def key(name: str) -> str:
-    """A key as it is written, in quotes where it needs them."""
+    """A key in TOML notation, quoted if necessary."""
     return name if BARE.fullmatch(name) else tomlkit.string(name).as_string()
 
 
 def comment(text: str, width: int | None = None) -> str:
-    """A text as lines of comment; with a width, its lines are broken so that no line has more columns."""
+    """A text as comment lines; with a width, lines are wrapped to it."""
     lines = ["".join(sign if sign.isprintable() else " " for sign in line) for line in text.split("\n")]
     if width is not None:
         lines = [part for line in lines for part in textwrap.wrap(line, width - 2, break_long_words=False) or [""]]
@@ -306,5 +306,5 @@ def comment(text: str, width: int | None = None) -> str:
 
 
 def comment_out(text: str) -> str:
-    """Lines of TOML with comment signs before them."""
+    """Lines of TOML with comment signs."""
     return "".join(f"# {line}" if line.strip() else line for line in LINE.findall(text))

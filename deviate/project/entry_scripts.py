@@ -1,4 +1,4 @@
-"""Which file? The likely training scripts of a folder: as text, as a document, and as the error of a run."""
+"""Likely training scripts of a folder: as text, as a document, and in the error for a command without a script."""
 
 import os
 import shlex
@@ -43,7 +43,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
 
 
 def entries_document(entries: Entries) -> dict[str, object]:
-    """What `deviate analyze DIRECTORY --format json` prints: ready for `json.dumps`."""
+    """Output of `deviate analyze DIRECTORY --format json`, for `json.dumps`."""
     return {
         "schema": SCHEMA,
         "folder": str(entries.folder),
@@ -55,7 +55,7 @@ def entries_document(entries: Entries) -> dict[str, object]:
 
 
 def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
-    """The error of what cannot be done with a folder: which of its scripts could be meant."""
+    """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
         return _nothing_found(entries)
     listing = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
@@ -81,7 +81,7 @@ def _of_notebooks(entries: Entries) -> str:
 
 
 def _command(verb: str, entries: Entries, cwd: Path) -> str:
-    """What to type for the first script; scripts of another project are reached from their own folder."""
+    """The command for the first script; scripts of another project are run from their own folder."""
     script = entries.scripts[0].file
     if entries.folder.is_relative_to(cwd):
         return f"deviate {verb} {shlex.quote(_seen_from(entries.folder / script, cwd))}"
@@ -97,5 +97,5 @@ def _wrap(text: str, width: int, first: str, indent: str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Text without control codes, which file names may hold."""
+    """Text without control codes, which file names may contain."""
     return "".join(character if character.isprintable() else "?" for character in text)

@@ -1,4 +1,4 @@
-"""From a command to what is to be recorded: the script is analysed, `deviate.toml` obeyed, written or looked over."""
+"""From a command to what is recorded: analyses the script, and applies, writes or reviews `deviate.toml`."""
 
 import shlex
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreparedScript:
-    """A command whose script is understood: what it reports, and what of it the user wants.
+    """A command with its analysed script, and the metrics that the user selected.
 
     Attributes:
         notes: tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
@@ -38,7 +38,7 @@ class PreparedScript:
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedScript:
-    """A script as it was found, and what each section of its `deviate.toml` stands for there.
+    """A script as analysed, and the matches of its `deviate.toml` sections.
 
     Attributes:
         matches: None without a metrics part.
@@ -55,7 +55,7 @@ class AnalyzedScript:
 
     @property
     def config_path(self) -> Path:
-        """The `deviate.toml` of the project."""
+        """The path of the project's `deviate.toml`."""
         return self.target.root / CONFIG
 
 
@@ -67,7 +67,7 @@ def find_target(
     default: str | None = None,
     then: Sequence[Sequence[str]] = (),
 ) -> Target:
-    """What a command line means, with what `deviate.toml` has to add: the command itself, and those that follow.
+    """Interpret a command line, completed by `deviate.toml`: the command itself, and commands that follow.
 
     Args:
         words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
@@ -90,7 +90,7 @@ def find_target(
 
 
 def analyze_target(target: Target) -> AnalyzedScript:
-    """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
+    """Analyse the script and read `deviate.toml`, without checking whether its sections match.
 
     Raises:
         InputError: the script or the file cannot be used.
@@ -99,7 +99,9 @@ def analyze_target(target: Target) -> AnalyzedScript:
 
 
 def _analyze(target: Target) -> Analysis:
-    """All scripts of a run as one: the training script is what `deviate.toml` names, else the first that trains."""
+    """Analyse all scripts of a run as one: the training script is that of `deviate.toml`, else the first that
+    trains.
+    """
     train = config.load(target.root / CONFIG).train
     return analysis.analyze_together((target.script, *target.later_scripts), target.root, train=train)
 
@@ -152,7 +154,7 @@ def _variants(settings: config.Config) -> tuple[Variant, ...]:
 
 
 def save(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
-    """Write what was found to `deviate.toml`, or bring it up to date.
+    """Write the metrics to `deviate.toml`, or update it.
 
     Raises:
         InputError: the file is for another script, or cannot be brought up to date or written.
@@ -168,7 +170,7 @@ def save(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
 
 
 def review(script: AnalyzedScript, screen: "Screen") -> bool:
-    """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
+    """Let the user review the metrics, and write the result to `deviate.toml`; returns whether there was one.
 
     Raises:
         InputError: the file is for another script, was changed meanwhile, or cannot be written.

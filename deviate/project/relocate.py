@@ -1,4 +1,4 @@
-"""Places that deviate.toml names, in a script that has changed since: found again by what stood there."""
+"""Finds places of `deviate.toml` again in a script that has changed, by the statements that were there."""
 
 import dataclasses
 import difflib
@@ -19,10 +19,10 @@ CLEARLY_NEARER = 3
 def relocate(
     analysis: Analysis, sections: Sequence[MetricConfig], remembered: Mapping[Place, str]
 ) -> tuple[MetricConfig, ...]:
-    """The sections with each place where its statement stands now; a place that is not found again stays as it is.
+    """The sections with the current places of their statements; places that are not found are unchanged.
 
-    A statement is known by what it says. Where nothing is remembered of a place, or what was there has been rewritten,
-    the expression is looked for: in the statement most like the old one, or at the place itself and nearest to it.
+    A statement is identified by its text. If no text is stored for a place, or the statement was rewritten, the
+    expression is searched: in the statement most similar to the old one, or nearest to the old place.
 
     Args:
         remembered: what stood at a place when the file was saved.
@@ -45,12 +45,12 @@ def relocate(
 
 
 def place_now(analysis: Analysis, place: Place, remembered: Mapping[Place, str]) -> Place:
-    """Where the statement at one place stands now; the place itself when it is not found again."""
+    """The current place of a statement; the old place if it is not found."""
     return _Relocator(analysis, remembered).same_statement(place) or place
 
 
 def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset[Place]:
-    """Where the remembered statements stand now; those that are gone are left out."""
+    """Current places of the stored statements; those that no longer exist are left out."""
     relocator = _Relocator(analysis, remembered)
     return frozenset(place for place in map(relocator.same_statement, remembered) if place is not None)
 
@@ -60,7 +60,7 @@ def _key(section: MetricConfig) -> str:
 
 
 class _Relocator:
-    """Reads the files that places are in, each once."""
+    """Reads each file with places once."""
 
     def __init__(self, analysis: Analysis, remembered: Mapping[Place, str]) -> None:
         self.analysis = analysis
@@ -68,7 +68,7 @@ class _Relocator:
         self.read: dict[str, Statements] = {}
 
     def same_statement(self, place: Place) -> Place | None:
-        """Where the statement is now that stood at a place; None when nothing is remembered of it or it is gone."""
+        """The current place of the statement that was at a place; None if no text is stored or it no longer exists."""
         text = self.remembered.get(place)
         if text is None:
             return None
@@ -79,7 +79,7 @@ class _Relocator:
         return places[0] if len(places) == 1 else None
 
     def same_expression(self, section: MetricConfig, occupied: set[Place]) -> Place | None:
-        """Where the expression of a section stands now, but for the places taken by other sections."""
+        """The current place of a section's expression, excluding places of other sections."""
         where = section.where
         if where is None or section.expression is None:
             return where
@@ -102,9 +102,9 @@ class _Relocator:
         return where if line is None else Place(where.file, line)
 
     def _rewritten(self, text: str, expression: str, lines: Sequence[int], statements: Statements) -> int | None:
-        """The line whose statement is a statement of before, rewritten; None when that is no clear case.
+        """The line of the statement that is a rewritten version of the old one; None if that is ambiguous.
 
-        It stands in the same function, was not there before, and says much the same around the expression.
+        It is in the same function, is new, and has similar text around the expression.
         """
         remembered_texts = set(self.remembered.values())
         texts = {line: statements.text_at(line) or "" for line in lines}
@@ -125,18 +125,18 @@ class _Relocator:
 
 
 def _scope(text: str) -> str:
-    """The functions and classes around a statement, as its text tells them; empty at the top level."""
+    """Functions and classes around a statement; empty at the top level."""
     scope = text.partition(": ")[0]
     return scope if SCOPE.fullmatch(scope) else ""
 
 
 def _likeness(one: str, other: str) -> float:
-    """Share of two texts that is the same, from 0 to 1."""
+    """Similarity of two texts, from 0 to 1."""
     return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _nearest(wanted: int, lines: Sequence[int]) -> int | None:
-    """The line nearest to another one; None when that is no clear case."""
+    """The line nearest to another one; None if that is ambiguous."""
     ranked = sorted(lines, key=lambda line: abs(line - wanted))
     distances = [abs(line - wanted) for line in ranked]
     if len(ranked) > 1 and distances[1] < CLEARLY_NEARER * distances[0]:

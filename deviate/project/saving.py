@@ -1,4 +1,4 @@
-"""What `deviate.toml` is to say after an analysis: what the user wrote, what is new, and what is gone."""
+"""Updates `deviate.toml` after an analysis: keeps the user's entries, adds new metrics, marks those that are gone."""
 
 import dataclasses
 import os
@@ -28,7 +28,7 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What has become of a metrics part that was there before: names of metrics.
+    """Changes to an existing metrics section, as names of metrics.
 
     Attributes:
         left: found, but left out by the user before.
@@ -54,7 +54,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class ListedMetrics:
-    """The metrics that the file is to list, after a save or a review.
+    """Metrics that the file should list, after a save or a review.
 
     Attributes:
         has_chosen_loop: whether the main loop is the user's choice, which is written down.
@@ -69,9 +69,9 @@ class ListedMetrics:
 
 
 def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
-    """Bring the file up to date: new metrics are added, those that are gone commented out, what moved is followed.
+    """Update the file: new metrics are added, missing ones are commented out, and moved ones are followed.
 
-    A metric that was there when the file was saved last, and that it does not list, was left out by the user.
+    A metric that existed when the file was last saved, but is not listed in it, was removed by the user.
 
     Raises:
         InputError: the file is for another script, a section fits nothing for another reason than a change of the
@@ -85,7 +85,7 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     gone_matches = [match for match in matches if match not in present]
     unlisted_metrics, left_out = split_unlisted(analysis, config, matches)
     new = new_entries(unlisted_metrics, [match.section.name for match in present])
-    is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
+    is_by_hand = bool(config.metrics) and not config.statements  # then nothing is added, only offered as comments
     entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone_matches}
@@ -102,7 +102,7 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
 def split_unlisted(
     analysis: Analysis, config: Config, matches: Sequence[Match]
 ) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
-    """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
+    """Metrics that the file does not list: new ones, and those that existed when it was saved."""
     listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
     not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
     remembered = places_now(analysis, config.statements)
@@ -119,7 +119,7 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
 
 
 def write_listed(listed: ListedMetrics, path: Path) -> None:
-    """Write the file so that it lists exactly these metrics; all else in it stays.
+    """Write the file so that it lists exactly these metrics; everything else is kept.
 
     Raises:
         InputError: there is nothing to list, or the file cannot be written.
@@ -146,7 +146,7 @@ def write_listed(listed: ListedMetrics, path: Path) -> None:
 
 
 def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[Entry]:
-    """New sections for metrics that were found, under names that are not taken."""
+    """Sections for newly found metrics, under unused names."""
     names = set(used_names)
     return [
         Entry(
@@ -159,23 +159,23 @@ def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[En
 
 
 def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
-    """Sections for values that are reported and can be recorded, but were not taken for metrics, with the reason."""
+    """Sections for reported values that can be recorded but were rejected as metrics, with the reason."""
     names = {entry.section.name for entry in entries}
     return [Entry(section_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
 
 
 def section_of_rejected(item: Rejected, used_names: set[str]) -> MetricConfig:
-    """The section for a value that was not taken for a metric, under a name that is not taken."""
+    """The section for a rejected value, under an unused name."""
     return MetricConfig(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
 
 
 def name_from(expression: str) -> str:
-    """A name made of the words of an expression."""
+    """A name made from the words of an expression."""
     return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
 
 
 def free_name(name: str, used_names: set[str]) -> str:
-    """The name, with a number where it is taken; it is taken from then on."""
+    """The name, numbered if it is used already, and marked as used."""
     free, number = name, 1
     while free in used_names:
         number += 1
@@ -185,7 +185,7 @@ def free_name(name: str, used_names: set[str]) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Put a text in the place of a file's at once, so that an interruption leaves the old one.
+    """Replace the contents of a file atomically, so that an interruption leaves the old contents.
 
     Raises:
         InputError: it cannot be written.
@@ -195,7 +195,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         start = b""
         if target.exists():
-            with target.open("r+b") as before:  # refused here where the file may not be changed
+            with target.open("r+b") as before:  # raises here if the file may not be changed
                 start = BOM if before.read(len(BOM)) == BOM else b""
         staged.write_bytes(start + text.encode("utf-8"))
         if target.exists():
@@ -207,7 +207,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _statements(analysis: Analysis, sections: Sequence[MetricConfig], loop: Place | None) -> dict[Place, str]:
-    """What stands at the loop and at the places of all metrics, listed or not, in order of file and line."""
+    """Statements at the main loop and at all metrics, listed or not, sorted by file and line."""
     every = {place for section in (*map(section_of, analysis.metrics), *sections) for place in _places(section)}
     every |= {loop} if loop else set()
     files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}

@@ -1,4 +1,4 @@
-"""The selection: `deviate.toml` applied to an analysis, its places followed where the script has changed."""
+"""The selection of metrics: applies `deviate.toml` to an analysis, following moved places."""
 
 import dataclasses
 import difflib
@@ -17,12 +17,12 @@ NAMED = "named in deviate.toml"
 
 
 class AmbiguousError(InputError):
-    """A section fits several metrics, or the statement of some but none of them exactly."""
+    """A section matches several metrics, or several similar statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A section of `deviate.toml` and what it stands for now.
+    """A section of `deviate.toml` and the metric that it matches now.
 
     Attributes:
         written: the section as it is in the file.
@@ -45,12 +45,12 @@ class Match:
 
     @property
     def has_moved(self) -> bool:
-        """Whether its statement stands elsewhere than the file says."""
+        """Whether its statement is at another place than stated in the file."""
         return isinstance(self.outcome, Metric) and self.written.where != self.section.where
 
 
 def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputError | None]:
-    """The analysis with the main loop that the file names, or why that cannot be."""
+    """The analysis with the main loop selected in the file, or the reason why that is impossible."""
     if config.main_loop is None:
         return analysis, None
     place = place_now(analysis, config.main_loop, config.statements)
@@ -67,7 +67,7 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
 
 
 def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
-    """The analysis with another main loop; the one before becomes an alternative."""
+    """The analysis with another main loop; the previous one becomes an alternative."""
     same_loop = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
     number = 1 + max((loop.id for loop in analysis.loops), default=-1) if same_loop is None else same_loop.id
     main = dataclasses.replace(chosen, id=number, is_main=True)
@@ -85,7 +85,7 @@ def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
 
 
 def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ...]]:
-    """What each section of the file stands for.
+    """Match each section of the file with a metric.
 
     Returns: the analysis, with a site and a metric more for each value that only the user named; and a match for each
         section, in order.
@@ -103,7 +103,7 @@ def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ..
 
 
 def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
-    """The metrics that the user wants: all that were found, or exactly those that the file lists.
+    """The selected metrics: all, or exactly those listed in the file.
 
     Args:
         matches: None without a metrics part.
@@ -132,7 +132,7 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
 
 
 def describe_moves(matches: Sequence[Match]) -> str:
-    """A sentence on the sections whose statements have moved; empty when none has."""
+    """A sentence on sections whose statements have moved; empty if there are none."""
     moved = [f"{one.section.name} from {one.written.where} to {one.section.where}" for one in matches if one.has_moved]
     if not moved:
         return ""
@@ -143,7 +143,7 @@ def describe_moves(matches: Sequence[Match]) -> str:
 
 
 def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
-    """One error for all sections that do not fit, and whether it is the script that has changed."""
+    """One error for all sections without a match, stating whether the script has changed."""
     has_changed = any(one.stood for one, _ in errors)
     if len(errors) == 1 and not has_changed:
         return errors[0][1]
@@ -183,7 +183,7 @@ def _select(metric: Metric, section: MetricConfig) -> SelectedMetric:
 
 
 def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric]:
-    """The metric that a section stands for, and the analysis with it, should only the user have named it.
+    """The metric of a section, and the analysis with this metric added if only the user has named it.
 
     Raises:
         InputError: it fits nothing, or several metrics.
@@ -212,7 +212,7 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
 
 
 def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: str) -> tuple[Analysis, Metric]:
-    """The metric for a value that was rejected or not seen at all, with a site of its own where it has none yet."""
+    """Add the metric of a value that was rejected or not found, with a site if it has none."""
     rejected = next((item for item in analysis.rejected if _is_at(item, section)), None)
     site = next((site for site in analysis.sites if rejected is not None and site.id == rejected.site), None)
     if site is not None:
@@ -223,7 +223,7 @@ def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: st
             f"deviate.toml [metrics.{section.name}] names {where}, and the project has no such file",
             f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
         )
-    from deviate.analysis import add_site  # with libcst, which a place that the analysis saw does not need
+    from deviate.analysis import add_site  # imports libcst, which known places do not need
 
     extended, site = add_site(analysis, where.file, where.line, expression)
     twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}
@@ -284,7 +284,7 @@ def _unknown_name(analysis: Analysis, section: MetricConfig) -> InputError:
 
 
 def section_of(metric: Metric) -> MetricConfig:
-    """The section that stands for a metric as it was found."""
+    """The section for a metric as found by the analysis."""
     return MetricConfig(
         name=metric.name,
         where=Place(metric.file, metric.line),

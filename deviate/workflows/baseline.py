@@ -111,7 +111,7 @@ Facts = Mapping[str, tuple[str, ...]]
 
 
 def facts_of(experiment: Experiment) -> Facts:
-    """What bears on scores in the environments of the runs that ended."""
+    """Environment facts of the ended runs that affect scores."""
     levels: dict[str, dict[str, None]] = {}
     for run in experiment.runs:
         if run.status not in {"lost", "cancelled"}:

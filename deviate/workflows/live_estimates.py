@@ -176,8 +176,10 @@ class ExperimentScores:
 
 
 class LiveEstimates:
-    """A call reads runs completed since the last one, for about `patience_s` at most. It may be called concurrently
-    with the scheduler, from one thread at a time.
+    """Gives current estimates each time it is called.
+
+    A call reads runs completed since the last one, for about `patience_s` at most. It may be called concurrently with
+    the scheduler, from one thread at a time.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Options of verbs: groups of flags, each flag declared once, as a field of a frozen dataclass."""
+"""Options of commands: groups of flags, each declared once as a field of a frozen dataclass."""

@@ -33,7 +33,7 @@ Importer = Annotated[
 @option_group
 @dataclass(frozen=True, slots=True)
 class AnalysisFlags:
-    """How scores are read and compared, as the user says it."""
+    """How scores are read and compared, as options."""
 
     metric: Metric = None
     aggregate: Aggregate = None
@@ -87,7 +87,7 @@ class AnalysisFlags:
     confidence: Confidence = 0.95
 
     def options(self) -> "AnalysisOptions":
-        """The values of the texts. Raises InputError for one that cannot be read."""
+        """Parse the options. Raises InputError for an invalid one."""
         from deviate.workflows import AnalysisOptions
 
         return AnalysisOptions(

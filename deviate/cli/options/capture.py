@@ -1,4 +1,4 @@
-"""What runs keep beside their metrics."""
+"""What runs capture besides metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from deviate.project import CaptureConfig
 @option_group
 @dataclass(frozen=True, slots=True)
 class CaptureFlags:
-    """What runs keep beside their metrics, as the user says it."""
+    """What runs capture besides metrics, as options."""
 
     capture: Annotated[
         str | None,
@@ -40,7 +40,7 @@ class CaptureFlags:
     ] = None
 
     def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
-        """As `Spec.capture` has it: what was said here goes before what `deviate.toml` says.
+        """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.
 
         Raises:
             InputError: it cannot be kept, or there is nothing to keep.
@@ -48,7 +48,7 @@ class CaptureFlags:
         kinds = saved.keep or () if self.capture is None else _names(self.capture, "--capture")
         augmentations = saved.tta or () if self.tta is None else _names(self.tta, "--tta")
         if self.tta is None and self.capture is not None and "predictions" not in kinds:
-            augmentations = ()  # the file asks for augmented predictions, and this call for none at all
+            augmentations = ()  # the file requests augmented predictions, and this call requests none
         is_none = self.capture == "none"
         return replay.capture_pairs(
             kinds,

@@ -1,4 +1,4 @@
-"""Where results are written to: files and folders, and standard output, which has room for one of them."""
+"""Output options: files and folders, and standard output, which at most one document can use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the repor
 @option_group
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Where results are written to, by the name of the form; `-` is standard output, None is nowhere.
+    """Output files by form; `-` is standard output, None is no output.
 
     Attributes:
         paper: the folder of a paper. column_width: of its figures, in inches; None for the usual one.
@@ -85,13 +85,13 @@ class Documents:
         return takes_stdout(self.targets())
 
     def targets(self) -> dict[str, Path]:
-        """What was asked for, by form."""
+        """The requested outputs by form."""
         paths = ((form, getattr(self, form)) for form in FORMS)
         return {form: path for form, path in paths if path is not None}
 
 
 def takes_stdout(targets: Mapping[str, Path]) -> bool:
-    """Whether one of them, by what is written there, goes to standard output.
+    """Whether one of these outputs is standard output.
 
     Raises:
         InputError: two of them do.

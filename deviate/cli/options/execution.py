@@ -1,4 +1,4 @@
-"""How runs are carried out: devices, limits, failures, and where."""
+"""How runs are executed: devices, limits, failures, and executor."""
 
 import os
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ Budget = Annotated[
 @option_group
 @dataclass(frozen=True, slots=True)
 class ExecutionFlags:
-    """How runs are carried out, as the user says it."""
+    """How runs are executed, as options."""
 
     jobs: Jobs = None
     gpus: Gpus = None
@@ -73,7 +73,7 @@ class ExecutionFlags:
     ] = "all"
 
     def settings(self) -> Settings:
-        """The values of the texts.
+        """Parse the options.
 
         Raises:
             InputError: a value is none, or asks for devices that are not there.
@@ -106,7 +106,7 @@ class ExecutionFlags:
         )
 
     def _refuse_idle(self, *, has_options: bool, has_gpus: bool) -> None:
-        """Raises InputError for what would do nothing on this machine."""
+        """Raise InputError for options without effect on this machine."""
         if has_options:
             raise InputError("--option is for another executor", "add --executor slurm or --executor ray")
         if not has_gpus and (self.per_gpu > 1 or self.gpus_per_run > 1):
@@ -115,12 +115,12 @@ class ExecutionFlags:
 
 
 def default_jobs(devices: Sequence[str] | None, per_gpu: int, gpus_per_run: int) -> int:
-    """Runs at a time where the user does not say: as many as there is room for on the devices, else by the cores."""
+    """Default number of concurrent runs: as many as fit on the devices, else by the number of cores."""
     return max(1, len(devices) // gpus_per_run * per_gpu) if devices else replay.default_jobs()
 
 
 def thread_limit(settings: Settings) -> int | None:
-    """Threads for each run where several share the machine, and the user's shell does not say how many."""
+    """Threads per run if several share the machine, unless the user's shell sets a limit."""
     if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
         return None
     return replay.threads_per_run(len(replay.slots(settings)))

@@ -1,4 +1,4 @@
-"""A verb takes one value for many flags: its parameter is a group, and each field of the group becomes a flag."""
+"""Option groups: a command takes one value for many flags, and each field of its class becomes a flag."""
 
 import dataclasses
 import functools
@@ -12,13 +12,13 @@ GROUPS: set[type] = set()
 
 
 def option_group(group: Group) -> Group:
-    """Mark a frozen dataclass, whose fields are annotated as typer has it, as a group of flags."""
+    """Mark a frozen dataclass, whose fields have typer annotations, as an option group."""
     GROUPS.add(group)
     return group
 
 
 def expand_groups(verb: Verb, flags: str = "") -> Verb:
-    """A verb for typer: in place of each parameter that is a group stand the fields of the group.
+    """Convert a command for typer: each group parameter is replaced by the fields of the group.
 
     Args:
         verb: its parameters are taken by keyword. One that is no group goes before a field of its name, a field of an

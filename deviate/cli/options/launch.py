@@ -1,4 +1,4 @@
-"""What runs are started from: the command, what goes before and after it, interpreter, container and variables."""
+"""How runs are launched: command, preceding and following commands, interpreter, container and variables."""
 
 import dataclasses
 import os
@@ -40,7 +40,7 @@ Env = Annotated[
 @option_group
 @dataclass(frozen=True, slots=True)
 class LaunchFlags:
-    """What runs are started from, beside the command itself."""
+    """How runs are launched, besides the command itself."""
 
     prepare: Annotated[
         list[str] | None, typer.Option(metavar="COMMAND", help="Command to run once before all runs. May be repeated.")
@@ -61,16 +61,16 @@ class LaunchFlags:
         return commands([self.wrap], "--wrap")[0] if self.wrap is not None else ()
 
     def pythons(self) -> Sequence[str]:
-        """The interpreters that were named. Raises InputError for one that is not here."""
+        """The requested interpreters. Raises InputError for one that does not exist."""
         return interpreters(self.python, has_container=self.wrap is not None)
 
     def prepare_commands(self) -> tuple[tuple[str, ...], ...]:
-        """What is run once before all runs."""
+        """Commands that run once before all runs."""
         default = default_python(has_container=self.wrap is not None)
         return tuple(with_interpreter(words, default) for words in commands(self.prepare, "--prepare"))
 
     def complete(self, request: Request) -> Request:
-        """A request with what is run before its runs and around them, and as many threads as its settings leave.
+        """Complete a request with preparing and wrapping commands, and the thread limit that its settings leave.
 
         Raises:
             InputError: a text cannot be read.
@@ -84,7 +84,7 @@ class LaunchFlags:
         )
 
     def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> "PreparedScript":
-        """The script of a command, analysed, with the user's `deviate.toml`.
+        """Analyse the script of a command, and apply the user's `deviate.toml`.
 
         Args:
             words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
@@ -99,7 +99,7 @@ class LaunchFlags:
 
 
 def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
-    """`--env` without its secrets: those go to the runs through our own environment, and into no record."""
+    """`--env` without secrets: these are passed to runs through the process environment, and are not recorded."""
     plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
     os.environ.update(secret)
     if secret:

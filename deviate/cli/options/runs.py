@@ -1,4 +1,4 @@
-"""Which runs are made: variants, and how many of each."""
+"""Which runs are made: variants, and the number of each."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ Variants = Annotated[
 @option_group
 @dataclass(frozen=True, slots=True)
 class VariantFlags:
-    """What varies between runs and what is held."""
+    """Which streams and factors vary between runs."""
 
     variants: Variants = None
     warn_only: Annotated[
@@ -45,7 +45,7 @@ class VariantFlags:
     ] = "offline"
 
     def choose(self, prepared: "PreparedScript") -> tuple[Variant, ...]:
-        """The variants that were named, else those of `deviate.toml`, else the default.
+        """The requested variants, else those of `deviate.toml`, else the default.
 
         Raises:
             InputError: there is none of that name.
@@ -60,7 +60,7 @@ class VariantFlags:
 @option_group
 @dataclass(frozen=True, slots=True)
 class SampleSizeFlags:
-    """What decides whether runs are added to the first ones."""
+    """Rules by which runs are added."""
 
     until: Annotated[
         str | None, typer.Option(metavar="TARGET", help='Add runs until an interval is that narrow: "test_acc ±0.5".')
@@ -79,7 +79,7 @@ class SampleSizeFlags:
     ] = None
 
     def declare(self, runs: int | None, confidence: float) -> SampleSizeRule:
-        """The rule, as `workflows.declare` has it."""
+        """The rule, as returned by `workflows.declare`."""
         return workflows.declare(
             until=self.until,
             looks=self.looks,

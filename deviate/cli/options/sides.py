@@ -1,4 +1,4 @@
-"""The runs that a check makes of both sides, with `--ref`."""
+"""Options for the runs that a check makes of both sides with `--ref`."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from deviate.cli.options.runs import Runs, Variants
 @option_group
 @dataclass(frozen=True, slots=True)
 class SideFlags:
-    """What the user says of runs to be made of both sides, with --ref; None for what is left to us."""
+    """Options for runs of both sides with --ref; None for defaults."""
 
     runs: Runs = None
     variants: Variants = None
@@ -28,6 +28,6 @@ class SideFlags:
     timeout: Timeout = None
 
     def first_flag(self) -> str:
-        """The first flag that was given; empty where none was."""
+        """The first flag that was used; empty if none was."""
         flags = (f"--{field.name}" for field in dataclasses.fields(self) if getattr(self, field.name))
         return next(flags, "")

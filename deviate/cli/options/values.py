@@ -1,4 +1,4 @@
-"""What the texts of options mean: durations, words, pairs, commands; each refusal says what to write instead."""
+"""Parses option values: durations, choices, pairs, commands; errors state valid values."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def seconds(text: str | None, flag: str) -> float | None:
-    """A duration in seconds; None for None.
+    """Parse a duration in seconds; None for None.
 
     Raises:
         InputError: it is none, or zero.
@@ -27,14 +27,14 @@ def seconds(text: str | None, flag: str) -> float | None:
 
 
 def choice(text: str, flag: str, words: Sequence[str]) -> str:
-    """One of several words. Raises InputError for another one."""
+    """Check that a value is one of several words. Raises InputError otherwise."""
     if text not in words:
         raise InputError(f"{flag} {text} is none of {', '.join(words)}", f"write it as {flag} {words[0]}")
     return text
 
 
 def pair(text: str, flag: str, form: str) -> tuple[str, str]:
-    """Two texts around the first equals sign. Raises InputError where there is none."""
+    """Split at the first equals sign. Raises InputError if there is none."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"{flag} {text} is not of the form {form}", f"write it as {flag} {form}")
@@ -42,7 +42,7 @@ def pair(text: str, flag: str, form: str) -> tuple[str, str]:
 
 
 def number_of(text: str, value: str, flag: str, example: str) -> float:
-    """The number in an option's text. Raises InputError for what is none; `example` is what to write instead."""
+    """Parse a number. Raises InputError if it is invalid; `example` is a valid value for the message."""
     try:
         return float(value)
     except ValueError:
@@ -50,7 +50,7 @@ def number_of(text: str, value: str, flag: str, example: str) -> float:
 
 
 def commands(texts: Sequence[str] | None, flag: str) -> tuple[tuple[str, ...], ...]:
-    """Commands as a shell would take them apart. Raises InputError for a quotation without end, or nothing."""
+    """Split a command like a shell. Raises InputError for an unclosed quotation or an empty command."""
     split = []
     for text in texts or ():
         try:
@@ -64,7 +64,7 @@ def commands(texts: Sequence[str] | None, flag: str) -> tuple[tuple[str, ...], .
 
 
 def interpreters(paths: Sequence[str] | None, *, has_container: bool) -> Sequence[str]:
-    """Those of `--python`. Raises InputError for one that is not here; what is in a container cannot be seen."""
+    """Interpreters of `--python`. Raises InputError for a missing one; those in a container are not checked."""
     for path in paths or ():
         if not has_container and shutil.which(path) is None:
             raise InputError(f"--python {path}: there is no such interpreter", "name one as python3.12, or by its path")

@@ -1,4 +1,4 @@
-"""What a user sees while runs go on: a live table on a terminal, plain lines elsewhere, nothing when quiet."""
+"""Progress displays: a live table on a terminal, plain lines elsewhere, nothing in quiet mode."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Plain lines, for a file or a pipe: one for each run that ends, and now and then one that tells how things stand."""
+"""Plain lines for a file or a pipe: one per ended run, and a status line from time to time."""
 
 from typing import TextIO
 
@@ -10,7 +10,7 @@ from deviate.workflows import Mean
 
 
 class Lines:
-    """Writes a line when a run has ended, and one when nothing was said for `interval_s` seconds."""
+    """Writes a line when a run has ended, and a status line after `interval_s` seconds without output."""
 
     def __init__(self, stream: TextIO, tally: Tally, interval_s: float) -> None:
         self.stream, self.tally, self.interval_s = stream, tally, interval_s
@@ -25,7 +25,7 @@ class Lines:
         self._say(clean(text))
 
     def tick(self, means: tuple[Mean, ...]) -> None:
-        """Let time pass."""
+        """Write a status line if it is due."""
         tally = self.tally
         if tally.clock() - self._spoke < self.interval_s:
             return
@@ -38,7 +38,7 @@ class Lines:
 
 
 def finished_line(tally: Tally, update: RunUpdate) -> str:
-    """What is said of a run that has ended."""
+    """The line for a run that has ended."""
     parts = [
         f"[{tally.n_done}/{tally.n_runs}] {tally.name(update)}",
         str(update.status),

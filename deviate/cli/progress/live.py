@@ -1,4 +1,4 @@
-"""The live table on a terminal: a line for each run that is going on, then totals, means and the last notice."""
+"""The live table on a terminal: a line per running run, totals, means and the latest notice."""
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -16,7 +16,7 @@ BAR_WIDTH = 12
 
 
 class LiveTable:
-    """Takes news, and renders how things stand."""
+    """Accepts updates, and renders the current state."""
 
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
@@ -27,11 +27,11 @@ class LiveTable:
         self.tally.take(update)
 
     def notice(self, text: str) -> None:
-        """Keep a sentence in sight until the end."""
+        """Keep a sentence visible until the end."""
         self.notices.append(clean(text))
 
     def render(self, height: int = 24) -> RenderableType:
-        """The table as it stands now, in at most so many lines where each fits the width."""
+        """The current table, limited to a number of lines and to the width."""
         tally, now = self.tally, self.tally.clock()
         below = [
             *(Text("  ".join(filter(None, (place_text(mean, self.means), mean_text(mean))))) for mean in self.means),

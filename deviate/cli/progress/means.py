@@ -22,7 +22,7 @@ def mean_text(mean: Mean) -> str:
 
 
 def place_text(mean: Mean, means: Sequence[Mean]) -> str:
-    """Whose mean it is, as far as that is not the same for all."""
+    """Experiment and variant of a mean, unless there is only one."""
     experiment = clean(mean.experiment) if len({mean.experiment for mean in means}) > 1 else ""
     variant = clean(mean.variant) if len({mean.variant for mean in means}) > 1 else ""
     return ":".join(filter(None, (experiment, variant)))

@@ -1,4 +1,4 @@
-"""What every display counts: runs by state, how far those are that run, and from these a forecast."""
+"""Counts for all displays: runs by state, progress of running ones, and an estimate of the remaining time."""
 
 import collections
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from deviate.workflows import Expected
 
 @dataclass(slots=True)
 class Pace:
-    """What the completed runs of one experiment tell of the next ones."""
+    """Speed of the completed runs of one experiment."""
 
     n_steps: int | None = None
     total_s: float = 0.0
@@ -24,7 +24,7 @@ class Pace:
 
 @dataclass(slots=True)
 class Running:
-    """A run that is under way, and when it was started by the clock of the tally."""
+    """A running run, with its start time by the clock of the tally."""
 
     began: float
     update: RunUpdate
@@ -32,7 +32,7 @@ class Running:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts runs and foresees when they will have ended.
+    """Counts runs and estimates when they will have ended.
 
     Attributes:
         n_runs: of all experiments and variants together, those on record included.
@@ -60,7 +60,7 @@ class Tally:
             self._paces[expectation.experiment] = Pace(expectation.n_steps, expectation.mean_s or 0.0, int(has_times))
 
     def take(self, update: RunUpdate) -> None:
-        """Count the news of a run."""
+        """Process an update of a run."""
         if update.kind != "finished":
             if self.finished.pop(update.run_id, None) is not None:
                 self.n_retried += 1
@@ -82,7 +82,7 @@ class Tally:
 
     @property
     def n_done(self) -> int:
-        """Runs that need not run again: completed or failed, in this call or before."""
+        """Runs that need not be executed again: completed or failed, in this call or before."""
         return self.n_on_record + sum(not _is_undone(update) for update in self.finished.values())
 
     @property
@@ -91,16 +91,16 @@ class Tally:
 
     @property
     def has_several(self) -> bool:
-        """Whether there is more than one experiment, so that runs need its name."""
+        """Whether there are several experiments, so that runs are shown with their names."""
         return len(self._paces) > 1
 
     def name(self, update: RunUpdate) -> str:
-        """What to call a run."""
+        """The displayed name of a run."""
         experiment = f"{clean(update.experiment)}:" if self.has_several and update.experiment else ""
         return f"{experiment}{clean(update.variant)} replicate {update.replicate}"
 
     def counts(self) -> str:
-        """Runs by state, each state that has any; `completed` holds those on record, whatever became of them."""
+        """Runs by state, without empty states; `completed` includes recorded runs of any outcome."""
         ended = collections.Counter(str(update.status) for update in self.finished.values())
         n_failed = sum(n for status, n in ended.items() if status not in {"completed", "lost", "cancelled"})
         states = [
@@ -114,17 +114,17 @@ class Tally:
         return " · ".join([f"{self.n_done} of {self.n_runs} done", *(f"{n} {word}" for n, word in states if n)])
 
     def progress(self, update: RunUpdate) -> tuple[int, int | None] | None:
-        """The main-loop step a run is in, from 1, and how many there are; None before the loop."""
+        """The current main-loop step of a run, from 1, and the total number; None before the loop."""
         if update.step is None:
             return None
         n_steps = self._paces[update.experiment].n_steps
         return update.step + 1, n_steps if n_steps is not None and n_steps > update.step else None
 
     def left_s(self) -> float | None:
-        """Seconds until all have ended; None where nothing tells, or nothing is left.
+        """Estimated seconds until all runs have ended; None if there is no basis, or nothing is left.
 
-        A run takes as long as the completed ones of its experiment did on average; before the first of them, as long
-        as its steps so far let expect.
+        A run is assumed to take as long as the average completed run of its experiment; before the first one has
+        completed, the time is extrapolated from its steps.
         """
         now = self.clock()
         rests: list[float] = []
@@ -150,12 +150,12 @@ class Tally:
         return max([work / max(1, min(self.jobs, len(rests) + sum(map(round, waiting.values())))), *rests])
 
     def forecast(self) -> str:
-        """The same in words; empty where there is none."""
+        """The estimate in words; empty if there is none."""
         remaining_s = self.left_s()
         return "" if remaining_s is None else f"about {duration(remaining_s)} left"
 
     def _whole(self, update: RunUpdate, elapsed: float) -> float | None:
-        """Seconds that a run will have taken."""
+        """Estimated total seconds of a run."""
         pace = self._paces[update.experiment]
         at = self.progress(update)
         by_steps = elapsed * at[1] / (at[0] - 1) if at and at[1] and at[0] > 1 else None
@@ -164,7 +164,7 @@ class Tally:
         return by_steps
 
     def _waiting(self) -> dict[str, float]:
-        """Waiting runs of each experiment: as announced, else shared out evenly, for they are interleaved."""
+        """Waiting runs per experiment: as announced, else evenly distributed, since experiments are interleaved."""
         if self.expected and sum(expectation.n_runs for expectation in self.expected) == self.n_runs:
             n_begun = collections.Counter(running_run.update.experiment for running_run in self.running.values())
             n_begun.update(update.experiment for update in self.finished.values())

@@ -1,4 +1,4 @@
-"""Shows news of runs beside the scheduler: it hands news over and never waits, be it for a terminal or for reading."""
+"""Shows run updates in a separate thread, so that the scheduler never waits for the terminal or for reading."""
 
 import os
 import queue
@@ -34,16 +34,16 @@ News = RunUpdate | str | int | None
 
 
 class Display(Protocol):
-    """Takes news of runs. Nothing here waits for anything, and all may be called in a signal handler."""
+    """Accepts run updates. No method blocks, and all may be called in a signal handler."""
 
     def show(self, update: RunUpdate) -> None:
-        """News of a run."""
+        """Show an update of a run."""
 
     def notice(self, text: str) -> None:
-        """A sentence for the user, which stays in sight."""
+        """Show a sentence that stays visible."""
 
     def expect(self, n_runs: int) -> None:
-        """There will be so many runs in all, those on record included."""
+        """Set the total number of runs, including recorded ones."""
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def display(
     expected: Sequence[Expected] = (),
     interval_s: float = QUIET_S,
 ) -> Iterator[Display]:
-    """The display that suits the stream.
+    """The display for a stream.
 
     Args:
         n_runs: runs of all experiments and variants together, those on record included.
@@ -86,17 +86,17 @@ class Silence:
     """Shows nothing."""
 
     def show(self, update: RunUpdate) -> None:
-        """Take the news and keep it."""
+        """Ignore the update."""
 
     def notice(self, text: str) -> None:
-        """Take it and keep it."""
+        """Ignore the sentence."""
 
     def expect(self, n_runs: int) -> None:
-        """Take it and keep it."""
+        """Ignore the number."""
 
 
 class MeansReader(threading.Thread):
-    """Computes the means now and then, with long rests: reading many values takes processor time from the runs."""
+    """Computes running means occasionally, with long pauses: reading many values takes processor time from the runs."""
 
     def __init__(self, standing: Means, pause_s: float) -> None:
         super().__init__(name="means", daemon=True)
@@ -110,17 +110,17 @@ class MeansReader(threading.Thread):
             began = time.monotonic()
             try:
                 self.means = tuple(self._standing())
-            except (DeviateError, OSError):  # told by whoever reads the records in the end; the next time may be better
+            except (DeviateError, OSError):  # reported when the records are read at the end; the next time may succeed
                 self.means = ()
             pause_s = max(self._pause_s, REST * (time.monotonic() - began))
 
     def leave(self) -> None:
-        """Compute no more."""
+        """Stop computing means."""
         self._left.set()
 
 
 class _Watcher(threading.Thread):
-    """Takes news out of a queue, which is safe to fill from a signal handler, and shows them."""
+    """Takes updates from a queue, which is safe to fill in a signal handler, and shows them."""
 
     def __init__(self, tally: Tally, means: MeansReader) -> None:
         super().__init__(name="display", daemon=True)
@@ -137,23 +137,23 @@ class _Watcher(threading.Thread):
         self._news.put(n_runs)
 
     def leave(self) -> None:
-        """Show what is still to be shown, and end."""
+        """Show pending updates, and stop."""
         self._news.put(None)
         self.join(LEAVE_S)
 
     def run(self) -> None:
         try:
             self.watch()
-        except (OSError, ValueError):  # the stream is gone, as when its reader ended: the runs go on
+        except (OSError, ValueError):  # the stream is closed, as its reader has ended: the runs continue
             while self._news.get() is not None:
                 pass
 
     def watch(self) -> None:
-        """Show news until there will be no more."""
+        """Show updates until there are no more."""
         raise NotImplementedError
 
     def next_news(self) -> tuple[News, ...]:
-        """What has come, after REFRESH_S at the latest; an empty tuple where nothing has."""
+        """Pending updates, after waiting for REFRESH_S at most; an empty tuple if there are none."""
         news: list[News] = []
         try:
             news.append(self._news.get(timeout=REFRESH_S))
@@ -186,7 +186,7 @@ class Printer(_Watcher):
 
 
 class Screen(_Watcher):
-    """Redraws the foot of a terminal; what failed is printed above it, to stay."""
+    """Redraws the bottom of a terminal; failures are printed above it permanently."""
 
     def __init__(self, stream: TextIO, tally: Tally, means: MeansReader) -> None:
         super().__init__(tally, means)

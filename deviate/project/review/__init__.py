@@ -1,4 +1,4 @@
-"""Review: the user looks over, in the terminal, what would be recorded."""
+"""Review: the user checks in the terminal what will be recorded."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What is looked over: a metric, what its section is to say, and whether it is recorded; and the changes to that."""
+"""Items of a review: a metric, its section, and whether it is recorded; and changes to them."""
 
 import dataclasses
 import math
@@ -35,24 +35,24 @@ class Item:
 
     @property
     def reason(self) -> str:
-        """Why it was taken for a metric."""
+        """Why it was selected as a metric."""
         return "; ".join(self.metric.evidence) if self.metric else ""
 
     @property
     def direction(self) -> Direction | None:
-        """The direction as it will be read."""
+        """The direction that will be used."""
         if self.section.direction == "none":
             return None
         return self.section.direction or (self.metric.direction if self.metric else None)
 
     def change(self, **values: object) -> None:
-        """Give keys of the section other values."""
+        """Set keys of the section."""
         self.section = dataclasses.replace(self.section, **values)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Something that can be set on an item: the question for it (none where it takes no value), and how."""
+    """A setting of an item: its question (none if it takes no value), and how it is applied."""
 
     word: str
     question: str
@@ -60,7 +60,7 @@ class Setting:
 
 
 def with_place(text: str, script: str, section: MetricConfig) -> MetricConfig:
-    """A section at the place given as `FILE:LINE EXPRESSION`; the file may be left out for the script.
+    """A section at a place given as `FILE:LINE EXPRESSION`; the file defaults to the script.
 
     Raises:
         InputError: the text is no place.
@@ -73,7 +73,7 @@ def with_place(text: str, script: str, section: MetricConfig) -> MetricConfig:
 
 
 def attach(analysis: Analysis, section: MetricConfig, item: Item, items: Sequence[Item]) -> Analysis:
-    """Let an item stand for what a section names.
+    """Let an item represent the value that a section names.
 
     Returns: the analysis, with a site more where it saw no such value.
 
@@ -101,7 +101,7 @@ def _rename(item: Item, text: str, items: Sequence[Item]) -> None:
     if any(other.section.name == text for other in items if other is not item):
         raise InputError(f"another metric is named {text}", "Choose another name, or rename that one first.")
     if item.section.where is None and item.section.expression is None and item.metric is not None:
-        exact = selection.section_of(item.metric)  # it was known by its name alone
+        exact = selection.section_of(item.metric)  # it was identified by name only
         item.change(where=exact.where, expression=exact.expression, path=exact.path, label=exact.label)
     item.change(name=text)
 

@@ -1,4 +1,4 @@
-"""The terminal as the screen of a review."""
+"""The terminal as the user interface of a review."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from deviate.errors import InputError
 
 
 class Terminal:
-    """Shows on standard output and asks on standard input.
+    """Writes to standard output and reads from standard input.
 
     Raises:
         InputError: one of them is no terminal.

@@ -1,4 +1,4 @@
-"""What the walk shows: the loop, a metric with its source and reasons, near misses, the summary, the keys."""
+"""Texts of a review: main loop, metrics with source and reasons, near misses, summary, and keys."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ WALK_KEYS = (("Enter", "go on"), ("b", "back"), ("f", "finish"), ("q", "quit, wr
 
 
 def show_loop(analysis: Analysis) -> RenderableType:
-    """The script, its main loop with its first line, loops that may be meant instead, and how to walk."""
+    """The script, its main loop, alternatives to it, and instructions."""
     rows: list[tuple[str, RenderableType]] = [("Script", _text(analysis.script))]
     if analysis.main_loop is None:
         rows.append(("Main loop", _text("none found: values are recorded without steps")))
@@ -41,7 +41,7 @@ def _loop(title: str, loop: Loop, analysis: Analysis) -> list[tuple[str, Rendera
 
 
 def show_item(item: Item, number: int, count: int, analysis: Analysis) -> RenderableType:
-    """A metric: its state, where it stands, how it is read and why it was taken for one."""
+    """A metric: its state, place, how it is read, and why it was selected."""
     section, metric = item.section, item.metric
     state = "recorded" if item.is_kept else "left out"
     title = Text.assemble(Text(f"{number}/{count}  "), (_clean(section.name), "bold"), Text(f"  {state}"))
@@ -62,7 +62,7 @@ def show_item(item: Item, number: int, count: int, analysis: Analysis) -> Render
 
 
 def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
-    """Values that are reported but were taken for no metrics, numbered."""
+    """Numbered list of values that are reported but were not selected as metrics."""
     listed = misses[:most]
     table = Table.grid(padding=(0, 2))
     for number, item in enumerate(listed, start=1):
@@ -74,7 +74,7 @@ def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
 
 
 def show_places(analysis: Analysis) -> RenderableType:
-    """How a value is added by its place."""
+    """How to add a value by its place."""
     how = f"FILE:LINE EXPRESSION records one more value, such as {_clean(analysis.script)}:61 correct / total"
     return Group(Text("\nAnything else?", style="bold"), Text(how), Text(), _keys(WALK_KEYS))
 
@@ -101,19 +101,19 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
 
 
 def show_keys() -> RenderableType:
-    """The keys of a metric."""
+    """The keys for a metric."""
     of_item = [("Enter", "go on"), ("x", "leave it out"), ("k", "record it")]
     of_item += [(key, setting.word) for key, setting in SETTINGS.items()]
     return _keys([*of_item, ("w", "where it is"), *WALK_KEYS[1:], ("?", "keys")])
 
 
 def show_error(error: InputError) -> RenderableType:
-    """Why an answer cannot be used."""
+    """Why an answer is invalid."""
     return Padding(Text(_clean_lines(f"{error.message}\n{error.hint}".strip())), (0, 0, 0, 2))
 
 
 def _source(analysis: Analysis, place: Place, most: int = MOST_LINES) -> RenderableType:
-    """A place and the lines of the statement there."""
+    """A place with the lines of its statement."""
     try:
         lines = Path(analysis.root, place.file).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -149,7 +149,7 @@ def _text(text: str) -> Text:
 
 
 def _clean(text: str) -> str:
-    """Text without control codes: what the script's own names and strings must not do to a terminal."""
+    """Text without control codes, which names and strings of the script could send to the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 

@@ -1,4 +1,4 @@
-"""The walk: from the main loop through each metric and the near misses to the summary, and what the answers do."""
+"""The steps of a review: main loop, metrics, near misses, summary; and the effects of answers."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -25,16 +25,16 @@ WORDS = {
 
 
 class Screen(Protocol):
-    """Where the walk is shown, and the user answers."""
+    """Where the review is shown, and where the user answers."""
 
     def show(self, content: RenderableType) -> None: ...
 
     def ask(self, question: str) -> str:
-        """One line; EOFError or KeyboardInterrupt where there is none."""
+        """Read one line; raises EOFError or KeyboardInterrupt if there is none."""
 
 
 class Move(enum.Enum):
-    """Where an answer leads; `STAY` shows the same step again."""
+    """The step after an answer; `STAY` shows the current one again."""
 
     NEXT = enum.auto()
     BACK = enum.auto()
@@ -55,7 +55,7 @@ def review(
     *,
     has_chosen_loop: bool = False,
 ) -> saving.ListedMetrics | None:
-    """Walk through the analysis with the user.
+    """Review the analysis with the user.
 
     Args:
         matches: what the sections of the file stand for; None without a metrics part.
@@ -77,7 +77,7 @@ def review(
 
 
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:
-    """The sections of the file in their order, then the metrics that it does not list."""
+    """The sections of the file in order, then metrics that it does not list."""
     items = [
         Item(match.section, match.outcome, match.written)
         if isinstance(match.outcome, Metric)
@@ -96,7 +96,7 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
 
 
 class _Walk:
-    """Goes from step to step, and keeps what has been chosen on the way."""
+    """Goes from step to step, and keeps the choices made so far."""
 
     def __init__(self, analysis: Analysis, items: list[Item], screen: Screen, *, has_chosen_loop: bool) -> None:
         self.analysis = analysis
@@ -107,7 +107,7 @@ class _Walk:
         self.has_shown_keys = False
 
     def run(self) -> bool:
-        """Whether the user wants the outcome written."""
+        """Run the review; returns whether the user wants to save the result."""
         place = 0
         while True:
             steps = self._steps()
@@ -127,7 +127,7 @@ class _Walk:
                     return False
 
     def misses(self) -> tuple[Rejected, ...]:
-        """Values that are reported, and neither taken for metrics nor added by the user."""
+        """Reported values that were neither selected as metrics nor added by the user."""
         sites = {item.metric.site for item in self.items if item.metric is not None}
         return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in sites)
 
@@ -136,7 +136,7 @@ class _Walk:
         return [self._begin, *of_items, *([self._add_misses] if self.misses() else []), self._add_place, self._end]
 
     def _answer(self) -> tuple[str, str, str]:
-        """A line of the user's, its first word as a key, and the rest."""
+        """An answer of the user: its first word as a key, and the remaining text."""
         line = self.screen.ask("> ").strip()
         word, _, rest = line.partition(" ")
         return line, WORDS.get(word, word), rest.strip()
@@ -208,7 +208,7 @@ class _Walk:
         return self._add([section])
 
     def _add(self, sections: Sequence[MetricConfig]) -> Move:
-        """Look at new items next."""
+        """Show new items next."""
         added = 0
         for section in sections:
             item = Item(section, None)
