@@ -1,4 +1,4 @@
-"""What every room may use: packages that load on first use, git asked safely, digests, secrets kept out of records."""
+"""Utilities for all packages: lazy imports, safe use of git, digests, and redaction of secrets."""
 
 from typing import TYPE_CHECKING
 

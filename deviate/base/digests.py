@@ -1,6 +1,6 @@
-"""Digests of records: they find accidents, such as a flipped bit, a cut file or a slip of an editor.
+"""Digests of records, which detect accidents such as a flipped bit, a truncated file or an accidental edit.
 
-They do not find a forger, who can write a record and its digest anew.
+They do not detect forgery, as anyone can rewrite a record with its digest.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ PIECE = 1 << 20
 
 
 def document_digest(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of all fields but the digest: keys sorted, no spaces, ASCII alone."""
+    """SHA-256 of the canonical JSON of all fields except the digest: sorted keys, no spaces, ASCII."""
     rest = {name: value for name, value in document.items() if name != FIELD}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def with_digest(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with its digest as the last field."""
+    """The document with its digest appended as the last field."""
     rest = {name: value for name, value in document.items() if name != FIELD}
     return {**rest, FIELD: document_digest(rest)}
 

@@ -1,8 +1,7 @@
-"""Git asked about a repository that a stranger may have set up: nothing that its settings name is run.
+"""Runs git in repositories that may come from strangers, without running any program named in their settings.
 
-A repository's own settings can name programs: a file system monitor, hooks, filters of files, programs that show
-differences, helpers that fetch what is missing. A look at a project must run none of them. What the user has set for
-all repositories counts as ever.
+A repository's settings can name programs: a file system monitor, hooks, file filters, diff programs, and helpers that
+fetch missing objects. Examining a project must run none of them. The user's global settings are not affected.
 
 Source: git-config(1); gitattributes(5), filter; git(1), GIT_ALLOW_PROTOCOL and GIT_NO_LAZY_FETCH.
 """
@@ -21,17 +20,17 @@ OF_THE_USER = frozenset({"system", "global"})
 
 
 def only_there() -> dict[str, str]:
-    """Variables with which git looks where it is told, and nowhere else."""
+    """Variables that restrict git to the given repository."""
     return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
 
 
 def git_environment() -> dict[str, str]:
-    """Variables with which git also fetches nothing."""
+    """Variables that also prevent git from fetching anything."""
     return {**only_there(), "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def safe_git(folder: Path) -> list[str]:
-    """The beginning of a command that asks git about the repository of a folder.
+    """The beginning of a git command on the repository of a folder.
 
     Raises:
         OSError: git cannot be started.
@@ -41,7 +40,7 @@ def safe_git(folder: Path) -> list[str]:
         [*SAFE, "config", "--null", "--show-scope", "--get-regexp", FILTERS],
         cwd=folder, env=git_environment(), capture_output=True, check=False,
     )  # fmt: skip
-    if answer.returncode not in {0, 1}:  # 1: there are none
+    if answer.returncode not in {0, 1}:  # exit status 1: there are none
         raise subprocess.CalledProcessError(answer.returncode, "git config", answer.stdout, os.fsdecode(answer.stderr))
     command = list(SAFE)
     words = answer.stdout.split(b"\0")
@@ -56,7 +55,7 @@ def safe_git(folder: Path) -> list[str]:
 
 
 def run_git(folder: Path, *arguments: str, text: str = "") -> str:
-    """What git says there.
+    """The output of git in a folder.
 
     Raises:
         OSError: git cannot be started.

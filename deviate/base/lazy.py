@@ -1,4 +1,4 @@
-"""Packages that load on first use (PEP 562): a name is imported from its module when somebody asks for it."""
+"""Lazy packages (PEP 562): a name is imported from its module on first access."""
 
 import importlib
 import re
@@ -12,14 +12,14 @@ BLOCK = re.compile(r"^    from ([\w.]+) import \(?\s*(\w+) as \2\b", re.MULTILIN
 
 
 class LazyPackage(ModuleType):
-    """A package whose public names are imported with their first use.
+    """A package whose public names are imported on first access.
 
-    A function may have the name of the module that holds it, as `deviate.stats.compare` has. Python binds a submodule
-    in its package once the submodule is imported; here the function takes that place, whoever imported the submodule.
-    This is why the package has a class of its own rather than a function `__getattr__`; and mypy, which would accept
-    any name of a package with such a function, goes on to check the names.
+    A function may have the name of its module, as `deviate.stats.compare` has. Python binds a submodule in its package
+    when it is imported; here the function is bound instead, whichever code imported the submodule. This requires a
+    class instead of a function `__getattr__`; it also lets mypy check the names, which it would not with such a
+    function.
 
-    Threads may use a name at the same time: each import waits for the lock of the module alone, and no module is held
+    Threads may access a name concurrently: each import only waits for the lock of its module, and no module is locked
     while the rest of its package is imported.
     """
 
@@ -46,7 +46,7 @@ class LazyPackage(ModuleType):
 
 
 def load_on_first_use(package: str) -> None:
-    """Make a package import its public names when they are first used.
+    """Make a package import its public names on first access.
 
     The names are those of the block `if TYPE_CHECKING` in its `__init__`, a line `from MODULE import NAME as NAME`
     each: what mypy and editors read is what Python loads. Reading the lines takes a fraction of a millisecond.

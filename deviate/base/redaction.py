@@ -1,6 +1,6 @@
-"""Secrets: what names them, and texts, command lines and variables without them.
+"""Secrets: recognises their names, and removes them from texts, command lines and variables.
 
-When in doubt a value goes: a record that lacks a harmless setting is a nuisance, one that holds a key is a leak.
+In doubt a value is removed: a record that lacks a harmless setting is a nuisance, one that contains a key is a leak.
 """
 
 import re
@@ -86,7 +86,7 @@ def is_secret(name: str) -> bool:
 
 
 def split_secrets(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-    """Variables that may be written down, and those that may not: by name, or by the looks of the value."""
+    """Split variables into those that may be stored, and secrets: by name, or by the form of the value."""
     opened: list[tuple[str, str]] = []
     secret: list[tuple[str, str]] = []
     for name, value in pairs:
@@ -95,7 +95,7 @@ def split_secrets(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[tuple[str, st
 
 
 def redact_variables(variables: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
-    """Variables of a process, fit to be written down.
+    """Variables of a process that may be stored.
 
     Args:
         secrets: secrets that go wherever they stand.
@@ -105,14 +105,14 @@ def redact_variables(variables: Mapping[str, str], secrets: Iterable[str] = ()) 
 
 
 def known_secrets(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """The secrets that a process has in its variables, for a command may hold one at any place."""
+    """Secrets in the variables of a process, as a command may contain one anywhere."""
     return tuple(
         value for name, value in variables.items() if is_secret(name) and len(value) >= SHORTEST_KNOWN and value.strip()
     )
 
 
 def redact_words(words: Sequence[str], secrets: Iterable[str] = ()) -> tuple[str, ...]:
-    """The words of a command without their secrets; the same number of words.
+    """The words of a command without secrets; the number of words is unchanged.
 
     Args:
         secrets: secrets that go wherever they stand.
@@ -137,7 +137,7 @@ def redact_words(words: Sequence[str], secrets: Iterable[str] = ()) -> tuple[str
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """A text or a command line without its secrets; one without any is given back as it is.
+    """Remove secrets from a text or a command line; other text is returned unchanged.
 
     >>> redact("python train.py --lr 0.1 --api-key=abc KEY=1")
     'python train.py --lr 0.1 --api-key=[redacted] KEY=[redacted]'
@@ -152,7 +152,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def _sort_secrets(secrets: Iterable[str]) -> list[str]:
-    """The longest first: one may be a part of another."""
+    """Sort secrets by length, longest first, as one may be part of another."""
     return sorted((value for value in secrets if len(value) >= SHORTEST_KNOWN), key=len, reverse=True)
 
 
@@ -170,13 +170,13 @@ def _without_named(text: str) -> str:
 
 
 def _end_of_value(text: str, match: re.Match[str]) -> int:
-    """Where the value of a name ends; where it begins, if there is none."""
+    """End of the value for a name; its start if the value is empty."""
     begin, opened = match.end(), match["opened"]
     if not match["between"].strip() and ("-" not in match["dashes"] or OPTION.match(text, begin)):
         return begin
     if opened and match["closed"] == opened:
         value = VALUE_OF_JSON if match["between"].strip() else WORD_OF_A_SHELL
-    elif opened:  # the quotes are around name and value
+    elif opened:  # quotes enclose name and value
         close = text.find(opened, begin)
         if close < 0:
             return len(text)
@@ -188,6 +188,6 @@ def _end_of_value(text: str, match: re.Match[str]) -> int:
 
 
 def _end_of_word(text: str, begin: int) -> int:
-    """The end of what follows a quote without a blank: a shell takes it for the same word."""
+    """End of the text that follows a quote without a blank, which a shell treats as the same word."""
     matched = WORD_OF_A_SHELL.match(text, begin)
     return matched.end() if matched else begin

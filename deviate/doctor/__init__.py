@@ -1,4 +1,4 @@
-"""Asks the interpreter of the user what frameworks it has, tries what can be controlled with them, and judges."""
+"""Asks the user's interpreter for its frameworks, tests what can be controlled in them, and judges the answers."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Asks the user's interpreter in child processes, some at a time; none can hold up or take down another."""
+"""Runs the user's interpreter in child processes, several at a time; none can block or crash another."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ LONGEST_TAIL = 4000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One child process.
+    """A child process to run.
 
     Attributes:
         name: unique among those that run together, and fit for a file name.
@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ChildResult:
-    """How a child ended.
+    """The result of a child process.
 
     Attributes:
         code: exit status, negative for a signal; None when it ran past its time and was ended.
@@ -59,7 +59,7 @@ def ask(
     timeout_s: float,
     on_change: Callable[[Sequence[str], int], None] = lambda _names, _n_left: None,
 ) -> dict[str, ChildResult]:
-    """Run all of them, `jobs` at a time, each in a process group of its own that is ended with it.
+    """Run all child processes, `jobs` at a time, each in a process group that is ended with it.
 
     Args:
         folder: takes what they say, a file for each.
@@ -93,7 +93,7 @@ def _start(question: Question, folder: Path) -> _Child:
     with (folder / f"{question.name}.out").open("wb") as out, (folder / f"{question.name}.err").open("wb") as err:
         process = subprocess.Popen(
             question.command,
-            cwd=folder,  # the user's folder may be a stranger's project, with a file called json.py
+            cwd=folder,  # the current folder may contain a file called json.py
             env={**os.environ, **question.environment},
             stdin=subprocess.DEVNULL,
             stdout=out,

@@ -1,4 +1,4 @@
-"""What deviate can control in each framework as far as that is known beforehand, and why not where it cannot."""
+"""What deviate can control in each framework as far as known in advance, and the reason where it cannot."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ STREAMS = FACTORS[:6]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An answer with its reason and what to do."""
+    """An answer with its reason and advice."""
 
     answer: Answer
     why: str = ""

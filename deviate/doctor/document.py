@@ -10,7 +10,7 @@ SCHEMA = 1
 
 
 def to_document(diagnosis: Diagnosis) -> dict[str, object]:
-    """What `deviate doctor --format json` prints, ready for `json.dumps`: the factors of a framework by name."""
+    """Output of `deviate doctor --format json`, for `json.dumps`: the factors of a framework by name."""
     frameworks = [
         {**asdict(framework), "controls": _by_factor(framework.controls)} for framework in diagnosis.frameworks
     ]

@@ -1,6 +1,7 @@
-"""Starts the user's interpreter, asks it about itself and then about each framework, and puts the answers together.
+"""Starts the user's interpreter, asks for facts about it and each framework, and combines the answers.
 
-Nothing of the user's is imported here: a framework that crashes or hangs takes down its own child and no other.
+Nothing from the user's environment is imported here: a framework that crashes or hangs only affects its own child
+process.
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ TIMEOUT_S = 60.0
 JOBS = 4
 """At a time, on few CPUs too, for imports wait for files; not more, for each takes up to a gigabyte of memory."""
 MARK = "deviate_doctor_mark"
-# In the syntax of every Python, and in one process with nothing but the standard library.
+# In syntax that every Python version supports, and in one process with the standard library only.
 FIRST_QUESTION = f"""
 import json, sys
 names = [("-I", "isolated"), ("-E", "ignore_environment"), ("-S", "no_site")]
@@ -43,7 +44,7 @@ GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH":
 
 @dataclass(frozen=True, slots=True)
 class _FirstAnswer:
-    """What a Python reports of itself before any module of the standard library is imported."""
+    """Facts of a Python before any module of the standard library is imported."""
 
     version: tuple[int, ...]
     executable: str
@@ -58,7 +59,7 @@ def examine(
     timeout_s: float = TIMEOUT_S,
     on_change: Callable[[Sequence[str], int], None] = lambda _names, _n_left: None,
 ) -> Diagnosis:
-    """What frameworks an interpreter has, and what of them deviate can control on this machine.
+    """Examine which frameworks an interpreter has, and what deviate can control in them on this machine.
 
     Args:
         python: a path, or a name that is looked for on PATH.
@@ -94,7 +95,7 @@ def _find_interpreter(python: str) -> str:
 
 
 class _Asker:
-    """One interpreter, and where it writes."""
+    """Asks one interpreter, with a folder for its answers."""
 
     def __init__(
         self, python: str, folder: Path, timeout_s: float, on_change: Callable[[Sequence[str], int], None]
@@ -102,7 +103,7 @@ class _Asker:
         self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
 
     def begin(self) -> tuple[_FirstAnswer, bool]:
-        """What it is, and whether the hash seed does what it should.
+        """Ask for the interpreter's identity, and whether the hash seed works.
 
         Raises:
             InputError: it cannot be started, or is no Python.
@@ -134,7 +135,7 @@ class _Asker:
     def look(
         self, first: _FirstAnswer, *, is_hash_seed_obeyed: bool
     ) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
-        """The machine, each framework that is installed, and the hazards."""
+        """Ask for facts about the machine and each installed framework, and list hazards."""
         result = self._ask([self._question("python")])["python"]
         python_facts = self._facts("python")
         fault = describe_death(result, python_facts, self.timeout_s)

@@ -1,4 +1,4 @@
-"""What the children wrote, read with care: a torn line is dropped, and each fact is taken as what it should be."""
+"""Parses the facts that child processes wrote: truncated lines are dropped, and types are checked."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from deviate.doctor.children import ChildResult
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts of one child.
+    """Facts of one child process.
 
     Attributes:
         faults: what was tried in vain, with the error.
@@ -55,7 +55,7 @@ class Facts:
 
 
 def read_facts(path: Path) -> Facts:
-    """All whole lines of a file of facts; a file that is not there has none."""
+    """All complete lines of a file of facts; empty for a missing file."""
     values, faults, doing = dict[str, object](), dict[str, str](), "starting"
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     for line in lines:
@@ -73,7 +73,7 @@ def read_facts(path: Path) -> Facts:
 
 
 def describe_death(result: ChildResult, facts: Facts, timeout_s: float) -> str:
-    """Why a child ended before it had answered, in one line; empty when it answered."""
+    """Why a child ended before it had answered, in one line; empty if it has answered."""
     if facts.text("import_fault"):
         return f"importing it failed: {facts.text('import_fault')}"
     if facts.is_whole:

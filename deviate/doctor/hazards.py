@@ -1,4 +1,4 @@
-"""What on this machine, or in the user's variables, gets in the way of the controls."""
+"""Properties of the machine, and variables of the user, that interfere with controls."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondetermin
 
 
 def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
-    """All of them; the order is that in which they should be seen to.
+    """All hazards, in the order in which they should be fixed.
 
     Args:
         facts: those of the interpreter.
@@ -79,7 +79,7 @@ def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mappi
 
 
 def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
-    """Variables against which a variant cannot prevail, or only in part."""
+    """Variables that variants cannot override, or only in part."""
     for name in FORCED_DETERMINISM:
         if variables.get(name, "").lower() in ON:
             yield Concern(
@@ -117,7 +117,7 @@ def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
 
 
 def _remaining(variables: Mapping[str, str]) -> Iterator[Concern]:
-    """Variables that do no harm as long as they stay."""
+    """Variables that are harmless unless they are changed."""
     effects = {"PYTHONHASHSEED": "holds in as-is; every other variant sets its own"}
     effects |= dict.fromkeys(
         CODE_PATHS, "chooses the code for the processor, and with it the bits; stays in all variants"

@@ -1,4 +1,4 @@
-"""From facts to answers: what deviate can control in a framework here, and what was tried to find out."""
+"""Derives answers from facts: what deviate can control in a framework here, and how that was tested."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
 
 
 def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], python: str) -> Framework:
-    """What can be said of one framework.
+    """Judge one framework.
 
     Args:
         facts: of this framework. answers: facts of every child by the name of its question, such as `torch.again`.
@@ -70,7 +70,7 @@ def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Co
 
 
 def _by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
-    """Claims that depend on what was found or tried."""
+    """Claims that depend on facts and tests."""
     if name == "python":
         return {"hash": _hash_seed(facts)}
     if name == "torch":

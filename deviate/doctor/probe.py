@@ -32,7 +32,7 @@ PACKAGES = {
 
 
 class Notes:
-    """Where facts are written."""
+    """Writes facts."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
@@ -41,11 +41,11 @@ class Notes:
         self._write({"fact": fact, "value": value})
 
     def begin_step(self, step: str) -> None:
-        """Write down what comes next: if the process dies of it, nothing else says of what."""
+        """Record the next step, as nothing else shows what a process was doing when it died."""
         self._write({"doing": step})
 
     def attempt(self, fact: str, make: Callable[[], Any]) -> Any:
-        """Record what `make` gives; its error, if there is one, is a fact too."""
+        """Record the result of `make`, or its error, as a fact."""
         try:
             value = make()
         except Exception as error:
@@ -55,7 +55,7 @@ class Notes:
         return value
 
     def record_missing(self, module: Any, names: dict[str, list[str]]) -> None:
-        """Record which of the places that the guest puts itself into are not there: control -> dotted names."""
+        """Record which functions that the guest patches are missing: control -> dotted names."""
         lacking = {
             control: [name for name in dotted if not _is_there(module, name)] for control, dotted in names.items()
         }
@@ -72,7 +72,7 @@ def describe(error: BaseException) -> str:
 
 
 def main(path: str, name: str, question: str) -> None:
-    if Path(sys.path[0]).resolve() == HERE:  # a script's own folder comes first, and ours is none of the user's
+    if Path(sys.path[0]).resolve() == HERE:  # the script's folder comes first, which must not be deviate's
         del sys.path[0]
     with Path(path).open("a", encoding="utf-8") as file:
         notes = Notes(file)
@@ -95,7 +95,7 @@ def _import_module(name: str, notes: Notes) -> Any:
     began = time.perf_counter()
     try:
         module = importlib.import_module(name)
-    except BaseException as error:  # a package may also call sys.exit
+    except BaseException as error:  # packages may also call sys.exit
         notes.record("import_fault", describe(error))
         return None
     notes.record("wall_time_s", time.perf_counter() - began)
@@ -106,7 +106,7 @@ def _import_module(name: str, notes: Notes) -> Any:
 
 
 def _installed_version(name: str) -> str:
-    """What the package says of itself: known even where it cannot be imported."""
+    """The version in the package's metadata, available even if the package cannot be imported."""
     from importlib.metadata import PackageNotFoundError, version
 
     for package in PACKAGES.get(name, (name,)):
@@ -118,7 +118,7 @@ def _installed_version(name: str) -> str:
 
 
 def _questions(name: str) -> ModuleType | None:
-    """The file of this framework, loaded under a name of its own: it must not stand for the framework itself."""
+    """The probe of this framework, loaded under another name, as it must not be imported in place of the framework."""
     path = HERE / "probes" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"deviate_probe_{name}", str(path))
     if spec is None or spec.loader is None or not path.exists():
@@ -130,7 +130,7 @@ def _questions(name: str) -> ModuleType | None:
 
 
 def _is_there(owner: Any, dotted: str) -> bool:
-    """Whether a dotted name leads somewhere; submodules that nothing has imported yet are imported."""
+    """Whether a dotted name exists; submodules are imported if necessary."""
     for part in dotted.split("."):
         part_value = getattr(owner, part, None)
         if part_value is None and hasattr(owner, "__path__"):

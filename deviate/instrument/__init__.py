@@ -1,4 +1,4 @@
-"""From an analysis to a frozen snapshot whose files carry taps."""
+"""Converts an analysis to a frozen snapshot with taps in its files."""
 
 from typing import TYPE_CHECKING
 

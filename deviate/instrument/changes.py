@@ -1,4 +1,4 @@
-"""What differs between two snapshots of a project, where it matters to a run."""
+"""Differences between two snapshots of a project that affect runs."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ are often what somebody saved beside the script."""
 
 
 def changed_files(before: Path, after: Path) -> tuple[str, ...]:
-    """Files by name that make the later snapshot another state of the code or the data than the earlier one.
+    """Files whose code or data differ between two snapshots.
 
     Raises:
         RecordError: a manifest is missing or damaged.
@@ -25,7 +25,7 @@ def changed_files(before: Path, after: Path) -> tuple[str, ...]:
 
 
 def _contents(snapshot: Path) -> Mapping[str, str]:
-    """What tells the content of each file: its hash, or size and time of one too large to read."""
+    """What identifies the contents of each file: its hash, or size and time if it is too large to read."""
     path = snapshot / "manifest.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))

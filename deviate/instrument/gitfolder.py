@@ -1,7 +1,7 @@
-"""A private git folder for the tree: the history is readable in a run, and tapped files show as unchanged.
+"""A private git folder for the tree, in which runs can read the history, and files with taps appear unchanged.
 
-It shares the objects of the user's repository and writes none of its own there. Without git, or where the repository
-cannot be read, the tree simply has none: no run fails for that.
+It shares the objects of the user's repository without writing to it. If git is missing or cannot read the repository,
+the tree has no git folder, and runs do not fail.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ OF_THE_REPOSITORY = ("config", "packed-refs", "refs", "reftable", "info", "shall
 
 
 def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequence[str]) -> str | None:
-    """Give `tree` a `.git` when `root` has one.
+    """Create a `.git` in `tree` if `root` has one.
 
     Args:
         changed: files and folders that differ from the original by our doing: instrumented, emptied.
@@ -63,9 +63,9 @@ def _share_objects(repository: Path, private: Path) -> None:
 
 
 def _configure(root: Path, private: Path) -> None:
-    """Undo what ties a configuration to the user's checkout: a submodule's folder, and daemons that watch it.
+    """Remove settings that refer to the user's checkout: the folder of a submodule, and file monitors.
 
-    Asked from the root: in the tree git would follow the very setting that is to go.
+    This runs in the root, since in the tree git would follow the setting to be removed.
     """
     change = ("config", "--file", str((private / "config").absolute()))
     with contextlib.suppress(subprocess.CalledProcessError):  # there is none to unset
@@ -75,7 +75,7 @@ def _configure(root: Path, private: Path) -> None:
 
 
 def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str]) -> None:
-    """Show what we changed as unchanged, but not what the user had changed before."""
+    """Mark files changed by deviate as unchanged, except those that the user had changed before."""
     if linked:
         (tree / ".git" / "info").mkdir(exist_ok=True)
         with (tree / ".git" / "info" / "exclude").open("a", encoding="utf-8") as exclude:

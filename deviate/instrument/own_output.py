@@ -1,4 +1,4 @@
-"""The files to which the output of this command goes: they grow while it runs, and are no part of the project."""
+"""Files that receive the output of this command: they grow while it runs, and do not belong to the project."""
 
 import contextlib
 import os
@@ -12,13 +12,13 @@ PROCESSES = Path("/proc")
 
 
 def own_output() -> frozenset[Identity]:
-    """What a shell has sent standard output and standard error to, through a program that writes it down as well.
+    """Files that receive standard output and standard error, directly or through a program in a pipe.
 
-    `deviate run train.py | tee log.txt` writes to a pipe, and `tee` to the file. Whoever reads such a pipe is found by
-    its open files, where the system shows those (Linux's /proc, for processes of the same user). Of those, files that
-    are open for writing alone are meant: what is read as well may be a data base that the script needs. A program that
-    has started this one and reads what it prints, such as a notebook, writes files of other kinds, and is left alone;
-    so are programs further down a pipeline than the first.
+    With `deviate run train.py | tee log.txt`, output goes to a pipe, and `tee` writes the file. The reader of the pipe
+    is found by its open files, where the system shows them (Linux's /proc, for processes of the same user). Only files
+    opened for writing alone are included, since a file that is also read may be a database that the script needs. A
+    program that started this one and reads its output, such as a notebook, writes other files and is ignored, as are
+    programs further down a pipeline.
     """
     files: set[Identity] = set()
     pipes: set[Identity] = set()
@@ -39,7 +39,7 @@ def _readers(pipes: set[Identity]) -> Iterator[Path]:
 
 
 def _ancestry() -> Iterator[str]:
-    """The numbers of this process and of those that it descends from."""
+    """Ids of this process and its ancestors."""
     number = str(os.getpid())
     while number not in ("", "0"):
         yield number
@@ -56,19 +56,19 @@ def _written_by(process: Path) -> set[Identity]:
 
 
 def _open_files(process: Path, mode: int) -> list[Path]:
-    """The files that a process has opened to read alone or to write alone.
+    """Files that a process has opened for reading only or for writing only.
 
     A descriptor stands there as a link that its owner may read, write or both; see proc(5).
     """
     both = stat.S_IRUSR | stat.S_IWUSR
     try:
         return [file for file in (process / "fd").iterdir() if file.lstat().st_mode & both == mode]
-    except OSError:  # gone, or somebody else's
+    except OSError:  # it has ended, or belongs to another user
         return []
 
 
 def _is_pipe(descriptor: Path) -> bool:
-    """By its name alone: to ask for more of a file on a disk that is away may take for ever."""
+    """Whether a path is a pipe, by name only: accessing a file on an unavailable disk could block forever."""
     try:
         return str(descriptor.readlink()).startswith("pipe:")
     except OSError:

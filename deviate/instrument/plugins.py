@@ -1,4 +1,4 @@
-"""Sinks and framework adapters of other packages: their files travel in the snapshot, as the guest does."""
+"""Sinks and framework adapters of plug-ins: their files are copied into the snapshot, like the guest."""
 
 import ast
 import shutil
@@ -8,12 +8,12 @@ from deviate.registry import ADAPTERS, SINKS, Plugin, travelling, warn_of
 
 
 def travelling_plugins() -> tuple[Plugin, ...]:
-    """What goes into a snapshot: every sink and adapter, for only a run shows which of them it comes to need."""
+    """All sinks and adapters, since only a run shows which of them it needs."""
     return (*travelling(SINKS), *travelling(ADAPTERS))
 
 
 def copy_plugins(folder: Path) -> dict[str, list[str]]:
-    """Copy the files into the folder; it is made where there is something to copy.
+    """Copy the files into the folder, which is created if there are any.
 
     Returns: package to the adapters that wait for modules of it, as the guest's table has them.
     """
@@ -28,7 +28,7 @@ def copy_plugins(folder: Path) -> dict[str, list[str]]:
 
 
 def _packages(plugin: Plugin, path: Path) -> list[str]:
-    """Packages of the modules that an adapter waits for; a file that does not say so is named in a warning."""
+    """Packages of the modules that an adapter waits for; a file without that information causes a warning."""
     try:
         values = [
             ast.literal_eval(statement.value)

@@ -1,4 +1,4 @@
-"""What a command that prepares the tree left there: entered into the manifest, so that runs share what is large."""
+"""Files that preparing commands created in the tree: added to the manifest, so that runs share large ones."""
 
 import json
 import os
@@ -17,10 +17,10 @@ SHARED = frozenset({"shared", "linked"})
 
 
 def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_above: int = CROWD_ABOVE) -> None:
-    """Enter the data files of the tree that are not as they were frozen, where runs share them.
+    """Add changed and new data files of the tree to the manifest, if runs should share them.
 
-    To be called when the command has ended and before the first run; to call it again is harmless. A file that is
-    small and not one of a crowd is not entered: each run has its own copy of it.
+    Call this after the command has ended and before the first run; repeated calls are harmless. A small file that is
+    not one of very many is not added: each run has its own copy.
 
     Raises:
         RecordError: the manifest cannot be read or written.

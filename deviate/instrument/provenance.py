@@ -1,4 +1,4 @@
-"""Where the project stood in git when it was frozen: commit, branch, and what was not committed."""
+"""Git state of the project when it was frozen: commit, branch, and uncommitted changes."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class GitState:
-    """What git says of the project.
+    """Git state of the project.
 
     Attributes:
         commit: None before the first one.
@@ -39,10 +39,10 @@ class GitState:
 
 
 def freeze_provenance(root: Path, diff: Path) -> GitState | None:
-    """Ask git about the project at `root`, and write what was not committed to the file `diff`.
+    """Query the git state of the project at `root`, and write uncommitted changes to the file `diff`.
 
-    Nothing is redacted in it: it is text of the sources, which the snapshot holds whole. The contents of binary files
-    are left out.
+    Secrets are not redacted, since the diff contains source text, which is in the snapshot anyway. Binary files are
+    left out.
 
     Returns: None where there is no repository, no git, or git cannot read it; no freeze fails for that.
 
@@ -84,7 +84,7 @@ def _state(status: bytes) -> GitState:
 
 
 def _diff(root: Path) -> tuple[bytes, bool]:
-    """The first bytes of the diff against the commit, in whole lines, and whether that is not all of it."""
+    """The diff against the commit, limited in size to whole lines, and whether it was truncated."""
     plainly = (
         "diff",
         "HEAD",

@@ -1,4 +1,4 @@
-"""Taps into a source text: insertions within lines, so that every line keeps its number and every comment its place."""
+"""Inserts taps into source text within lines, so that line numbers and comments are preserved."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ An expression, so that it defines no name in the module; joined to a statement o
 
 @dataclass(frozen=True, slots=True)
 class Instrumented:
-    """A text with taps.
+    """A source text with taps.
 
     Attributes:
         edits: (line, column in the instrumented line, characters gained there), in order; the guest maps the
@@ -69,9 +69,9 @@ class Edit:
 
 
 def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> Instrumented:
-    """Put a tap around every site and loop, and the bootstrap before the first statement that runs.
+    """Insert a tap at every site and loop, and the bootstrap before the first executed statement.
 
-    A managed loop has no tap of its own, but its file has to load the guest that records it.
+    A managed loop has no tap, but its file has to load the guest that records it.
 
     Raises:
         ToolError: the result is no Python any more, the lines moved, or what a site names as called is not called;
@@ -92,7 +92,7 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
 
 
 class _Parsed:
-    """A text as libcst reads it, with columns as they are in the text: libcst loses form feeds before a statement."""
+    """A text parsed by libcst, with corrected columns, as libcst drops form feeds before a statement."""
 
     def __init__(self, text: str, lines: Sequence[str]) -> None:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
@@ -102,7 +102,7 @@ class _Parsed:
         self.lacking = [len(before) - len(after) for before, after in zip(lines, written, strict=False)]
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node stands; an empty tuple is its parentheses."""
+        """The span of a node; for an empty tuple that of its parentheses."""
         start, end = self.positions[node].start, self.positions[node].end
         if isinstance(node, cst.Tuple) and node.lpar:
             start, end = self.positions[node.lpar[0]].start, self.positions[node.rpar[-1]].end
@@ -127,9 +127,9 @@ def _site_edits(site: Site, lines: Sequence[str]) -> list[Edit]:
 
 
 def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit]:
-    """`{acc = :.4f}` prints its own text, so the text moves before the field: `acc = {tap(acc):.4f}`.
+    """Edits for `{acc = :.4f}`, which prints its own text: it is moved before the field, `acc = {tap(acc):.4f}`.
 
-    Left untapped where that cannot be done within the line, or where the text would need other quotes.
+    Not tapped if that is impossible within the line, or if the text would need other quotes.
     """
     span = site.span
     line = lines[span.line - 1]
@@ -155,7 +155,7 @@ def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit
 
 
 def _sites_by_tap(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[Site]]:
-    """The sites that share a tap: one around each `"…".format`, whatever the number of its fields that are recorded."""
+    """Sites grouped by tap: the fields of a `"…".format` share one."""
     by_tap: dict[tuple[Span, TapForm], list[Site]] = {}
     for site in sites:
         if site.form in AROUND:
@@ -173,7 +173,7 @@ def _end(site: Site) -> str:
 
 
 def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
-    """The `()` of the second step, behind each call; given last, for everything else that ends there is around it."""
+    """The call `()` of the second step; added last, as everything else that ends there is inside of it."""
     if not callees:
         return []
     calls = {parsed.span(node.func): parsed.span(node) for node in parsed.positions if isinstance(node, cst.Call)}
@@ -190,15 +190,15 @@ def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
 
 
 def _loop_edits(loop: Loop) -> list[Edit]:
-    if loop.kind == "for":  # called in two steps, so that what iterates is asked for its iterator by the script itself
+    if loop.kind == "for":  # called in two steps, so that the script itself requests the iterator
         return _wrap(loop.span, f"{LOOP}({loop.id})((", "))")
     return _wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
 
 
 def _bootstrap_edits(parsed: _Parsed) -> list[Edit]:
-    """The bootstrap before the first statement that runs, after docstring and `__future__`.
+    """Insert the bootstrap before the first executed statement, after docstring and `__future__`.
 
-    Where nothing runs but definitions it joins docstring and `__future__`, or else what runs first in each function.
+    If only definitions are executed, it is appended to docstring or `__future__`, or else inserted in each function.
     """
     body = list(parsed.module.body)
     head = [body[0]] if parsed.module.get_docstring() is not None else []
@@ -225,10 +225,10 @@ def _without_docstring(definition: cst.FunctionDef | cst.ClassDef) -> list[cst.C
 
 
 def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
-    """The bootstrap before the first statement of these that runs; empty if there is none.
+    """Insert the bootstrap before the first executed statement in a list; empty if there is none.
 
-    The body of a function is passed over, for it runs no tap; that of a `try` or a class is entered, for it runs at
-    once; in the header of a compound statement the bootstrap stands inside the expression that is evaluated first.
+    The body of a function is skipped, as it runs no tap yet; bodies of `try` and classes are entered, as they run at
+    once; in the header of a compound statement, the bootstrap is inserted in the expression evaluated first.
     """
     while body:
         statement = body.pop(0)
@@ -246,7 +246,7 @@ def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
 
 
 def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
-    """The expression in the header of a compound statement that Python evaluates before any other."""
+    """The expression in the header of a compound statement that is evaluated first."""
     match statement:
         case cst.If() | cst.While():
             return statement.test
@@ -273,7 +273,7 @@ def _is_future_import(statement: cst.CSTNode) -> bool:
 
 
 def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:
-    """Apply the edits line by line and note what each line gained where."""
+    """Apply the edits line by line, and record how columns shift in each line."""
     by_line: dict[int, list[tuple[int, Edit]]] = {}
     for index, edit in enumerate(edits):
         by_line.setdefault(edit.line, []).append((index if edit.order[0] else -index, edit))

@@ -78,7 +78,7 @@ def freeze(
 
 
 def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
-    """What starts empty, relative to the root; never a folder that holds code of the project."""
+    """Paths that start empty, relative to the root; never a folder that contains code of the project."""
     outputs = [PurePosixPath(analysis.root, cwd, path) for path in analysis.outputs]
     paths = [os.path.relpath(path, analysis.root) for path in [*outputs, *(analysis.root / path for path in fresh)]]
     inside = [path for path in paths if not path.startswith(os.pardir)]
@@ -87,7 +87,7 @@ def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
 
 
 def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instrumented], list[str]]:
-    """Put the taps into the tree and keep the text before.
+    """Insert taps into the tree, and store the original text.
 
     Returns: what was done to each file, under each name by which the project knows it; and the files that changed.
     """
@@ -115,7 +115,7 @@ def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instru
 
 
 def _place(tree: Path, name: str) -> Path | None:
-    """Where the text of a file lies in the tree.
+    """Location of a file's text in the tree.
 
     A link to another file of the project stays a link: Python takes the folder of a script, from which it imports, to
     be that of the file behind the link. A file behind a link that leaves the project is replaced by a copy of its own,
@@ -124,7 +124,7 @@ def _place(tree: Path, name: str) -> Path | None:
     place = tree / name
     try:
         real, folder = place.resolve(strict=True), place.parent.resolve()
-    except (OSError, RuntimeError):  # missing, or links in a circle
+    except (OSError, RuntimeError):  # missing, or circular links
         return None
     if real.is_relative_to(tree):
         return real
@@ -137,7 +137,7 @@ def _keep(place: Path, original: Path) -> None:
 
 
 def _decode(data: bytes, name: str) -> tuple[str, str]:
-    """Text and encoding of a source file; encoding the text again gives the same bytes, byte-order mark included."""
+    """Text and encoding of a source file; encoding the text again gives the same bytes, including a byte-order mark."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding), encoding
@@ -148,7 +148,7 @@ def _decode(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _copy_guest(guest: Path) -> None:
-    """What travels into the user's process: the guest under a private name, and nothing else."""
+    """Copy the files for the user's process: the guest under a private name, and nothing else."""
     package = Path(deviate.__file__).parent
     try:
         without = shutil.ignore_patterns("__pycache__")
@@ -192,7 +192,7 @@ def _manifest(
 
 
 def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of the files of a snapshot that deviate has written and reports show or runs load.
+    """SHA-256 of snapshot files that deviate wrote and that reports show or runs load.
 
     The guest's manifest keeps its own, for a snapshot that is taken over gets another one.
 
@@ -233,7 +233,7 @@ def _guest_manifest(
 
 
 def write_json(path: Path, document: dict[str, object]) -> None:
-    """Written whole or not at all, with its digest: a manifest that is there says that the snapshot is complete."""
+    """Write a file atomically, with its digest. An existing manifest means that the snapshot is complete."""
     partial = path.with_name(path.name + ".part")
     text = json.dumps(with_digest(document), allow_nan=False)
     partial.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""A snapshot that another experiment has frozen already, taken over: its files get a further name, and no copy."""
+"""Reuses the snapshot of another experiment through hard links, without copies."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from deviate.model import Snapshot
 
 
 def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
-    """The same snapshot in another folder, prepared as it is; what is left of an earlier attempt there is replaced.
+    """Link a snapshot into another folder, including prepared files; remains of an earlier attempt are replaced.
 
-    Nobody writes into a snapshot, so that two experiments can have the same files.
+    Nothing writes to a snapshot, so two experiments can share its files.
 
     Raises:
         RecordError: it cannot be read or written.
@@ -35,5 +35,5 @@ def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
-    except OSError:  # a file system without hard links, or a file that has too many
+    except OSError:  # a file system without hard links, or a file with too many
         shutil.copy2(source, target, follow_symlinks=False)

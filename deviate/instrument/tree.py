@@ -1,8 +1,8 @@
-"""The tree of a snapshot: what of a project is copied, what is linked, and what starts empty.
+"""The tree of a snapshot: which files of a project are copied, which are linked, and which start empty.
 
-Folders are real; source and small files are copied, once for all runs where there are very many; large files are linked
-one by one; only a folder of a great many files is linked whole. Nothing that the script may need is left out: files
-that git ignores are often the data.
+Folders are real; source files and small files are copied, once for all runs if there are very many; large files are
+linked individually; only folders with very many files are linked as a whole. Nothing that the script may need is left
+out: files that git ignores are often the data.
 """
 # A data set may have a million files, and one Path per file would take most of the time:
 # ruff: noqa: PTH102, PTH108, PTH110, PTH112, PTH115, PTH117, PTH118, PTH120, PTH122, PTH123, PTH206, PTH211
@@ -43,7 +43,7 @@ NO_DIGITS = str.maketrans("", "", string.digits)
 
 @dataclass(frozen=True, slots=True)
 class FrozenFile:
-    """A file of the tree: `sha256` for a copied one, size and time for a linked one, which may change under us.
+    """A file of the tree: `sha256` for a copied one; size and time for a linked one, which may change.
 
     Attributes:
         kind: "copied" is copied again for each run; of a "shared" one the runs have the snapshot's copy, and of a
@@ -58,7 +58,7 @@ class FrozenFile:
 
 @dataclass(frozen=True, slots=True)
 class LinkedFolder:
-    """A folder that the tree only points to."""
+    """A folder that the tree links to."""
 
     mtime_ns: int
     is_environment: bool
@@ -66,7 +66,7 @@ class LinkedFolder:
 
 @dataclass(slots=True)
 class Tree:
-    """What was frozen, by path relative to the root with forward slashes.
+    """A frozen tree, by path relative to the root with forward slashes.
 
     Attributes:
         links: symbolic links of the project and where they point in the tree.
@@ -84,7 +84,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the project is made of.
+    """Sizes and numbers of the project's files.
 
     Attributes:
         heavy: folders that are linked whole.
@@ -127,13 +127,13 @@ def freeze_tree(
 
 
 def data_kind(name: str) -> str | None:
-    """What the files of one data set have in common: the suffix, digits aside (`.0001`); None for code."""
+    """The kind of a data file: its suffix, ignoring digits (`.0001`); None for code."""
     suffix = os.path.splitext(name)[1]
     return None if suffix in SOURCE_SUFFIXES else suffix.translate(NO_DIGITS)
 
 
 def is_seen(name: str) -> bool:
-    """Whether a file is part of what runs: neither a document nor the user's choice of metrics."""
+    """Whether a file can affect runs; documentation and `deviate.toml` do not."""
     return name not in NOT_HASHED and os.path.splitext(name)[1] not in DOCUMENTS
 
 
@@ -156,11 +156,13 @@ def hash_tree(tree: Tree) -> str:
 
 
 def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, link_above: int) -> Survey:
-    """Look at the names and sizes of all files below `root`."""
+    """Collect names and sizes of all files below `root`."""
     heavy: set[str] = set()
 
     def count(folder: str, relative: str) -> tuple[Counter[str | None], Counter[str | None]]:
-        """Files below a folder and their bytes, by kind; files that are linked for their size have none."""
+        """Number and bytes of the files below a folder, by kind; files that are linked because of their size are not
+        counted.
+        """
         n_files: Counter[str | None] = Counter()
         n_bytes: Counter[str | None] = Counter()
         for entry in _entries(folder):
@@ -251,7 +253,7 @@ def _freeze_file(entry: os.DirEntry[str], place: str, survey: Survey, copy_below
 
 
 def _copy(source: str, place: str) -> str:
-    """Copy bytes, mode and times; gives the SHA-256 of the bytes.
+    """Copy contents, mode and times; returns the SHA-256 of the contents.
 
     Source: copy_file_range(2), which clones extents on Btrfs, XFS and others; elsewhere it copies in the kernel.
     """
@@ -269,7 +271,7 @@ def _copy(source: str, place: str) -> str:
 
 
 def _link_target(root: str, name: str, target: str) -> str:
-    """Where a symbolic link has to point in the tree: within the project relative, outside it absolute."""
+    """Target of a symbolic link in the tree: relative inside of the project, absolute outside."""
     folder = os.path.join(root, os.path.dirname(name))
     absolute = os.path.normpath(os.path.join(folder, target))
     inside = os.path.relpath(absolute, root)
@@ -281,7 +283,7 @@ def _link_target(root: str, name: str, target: str) -> str:
 
 
 def _is_environment(folder: str) -> bool:
-    """Virtual environments are linked, so that `.venv/bin/python` and `source .venv/bin/activate` work in a run."""
+    """Whether a folder is a virtual environment, which is linked so that its `python` and `activate` work in a run."""
     return os.path.exists(os.path.join(folder, "pyvenv.cfg")) or os.path.isdir(os.path.join(folder, "conda-meta"))
 
 

@@ -1,4 +1,4 @@
-"""Words that tell what a value is, and whether more or less of it is better: of identifiers, labels and keys."""
+"""Words in identifiers, labels and keys that show what a value is, and whether higher or lower is better."""
 
 import re
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def direction_of(name_words: Iterable[str]) -> Direction | None:
-    """Whether more or less is better, by the last word that says so."""
+    """Whether higher or lower is better, by the last word that determines it."""
     listed_words = list(name_words)
     if {"neg", "negative"}.intersection(listed_words):
         direction = direction_of(word for word in listed_words if word not in {"neg", "negative"})
@@ -67,7 +67,7 @@ def direction_of(name_words: Iterable[str]) -> Direction | None:
 
 
 def role_of(name_words: Iterable[str]) -> Role | None:
-    """What the words of a key make of its value; None when they do not tell."""
+    """The role of a value by the words of its key; None if they do not determine it."""
     among = set(name_words)
     if among & RATES:
         return "other"

@@ -1,4 +1,4 @@
-"""How many runs a statement takes, and how often runs are resampled: what statistics obey and reports say."""
+"""Minimum numbers of runs for each statement, and numbers of resamples, shared by statistics and reports."""
 
 VERDICT_RUNS = 5
 """Fewer runs on a side are described, never judged: no verdict, equivalence, band, log-rank test, Dunnett."""

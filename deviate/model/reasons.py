@@ -1,10 +1,10 @@
-"""Why there is no number, where code goes by the reason: each kind with its sentence, which is free to change."""
+"""Kinds of reasons for unavailable numbers, for code to compare; their sentences may change."""
 
 import enum
 
 
 class Reason(enum.Enum):
-    """Kinds of reasons. The value is the sentence where nothing more is to be said."""
+    """Kind of a reason. The value is the default sentence."""
 
     IDENTICAL = "identical"
     """All scores of both sides are one number, or both scores of every pair are equal."""

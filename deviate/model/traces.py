@@ -1,4 +1,4 @@
-"""Records of a trace in columns: a million of them in some tens of megabytes, each one made when it is asked for."""
+"""Trace records stored in columns: a million of them take tens of megabytes; record objects are created on access."""
 
 from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Records(Sequence[TraceRecord]):
         return number
 
     def number_of_more(self, more: Mapping[str, object]) -> int:
-        """What many records say, such as their module, is kept once."""
+        """The number of an extra field value, such as a module, which many records share."""
         key = tuple(more.items()) if all(type(value) in SHARED for value in more.values()) else None
         number = None if key is None else self._of_more.get(key)
         if number is None:
@@ -60,7 +60,7 @@ class Records(Sequence[TraceRecord]):
         return number
 
     def add(self, step: int, main_step: int, head: int, ordinal: int, digest: int | None, more: int = 0) -> None:
-        """One more record.
+        """Append a record.
 
         Args:
             main_step: NONE outside of the main loop.
@@ -78,7 +78,9 @@ class Records(Sequence[TraceRecord]):
         self.more.append(more)
 
     def of_names(self, names: Container[tuple[str, str]]) -> "Records":
-        """Those whose kind and name are among the names; their ordinals stay, for all of a name do."""
+        """Records whose kind and name are among `names`; ordinals stay valid, as records of a name are kept
+        together.
+        """
         is_chosen = [head[:2] in names for head in self.heads]
         if all(is_chosen):
             return self
@@ -127,7 +129,7 @@ class Records(Sequence[TraceRecord]):
 
 
 def columns(records: Sequence[TraceRecord]) -> Records:
-    """Records in columns; those that are already, as they are."""
+    """Records in columns; returned unchanged if they are already."""
     return records if isinstance(records, Records) else _columns(records)
 
 

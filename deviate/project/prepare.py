@@ -99,9 +99,7 @@ def analyze_target(target: Target) -> AnalyzedScript:
 
 
 def _analyze(target: Target) -> Analysis:
-    """Analyse all scripts of a run as one: the training script is that of `deviate.toml`, else the first that
-    trains.
-    """
+    """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains."""
     train = config.load(target.root / CONFIG).train
     return analysis.analyze_together((target.script, *target.later_scripts), target.root, train=train)
 

@@ -1,4 +1,4 @@
-"""A wing: captured outputs in, measures of how alike runs are out."""
+"""An optional package: computes measures of how similar runs are from captured outputs."""
 
 from typing import TYPE_CHECKING
 

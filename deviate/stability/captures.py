@@ -1,4 +1,4 @@
-"""From captured outputs and weights to how alike runs are: files are read only where something was captured."""
+"""Computes how similar runs are from captured outputs and weights; files are only read if there are any."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def stability(
     weak: tuple[str, float] | None = None,
     metric: str | None = None,
 ) -> StabilityFindings:
-    """Everything on stability, as far as it is on record.
+    """All stability findings that records allow.
 
     Args:
         groups: as `--groups` says it. weak: as `--weak-below` does. metric: the primary one, where the user named it.
@@ -23,7 +23,7 @@ def stability(
     Raises:
         InputError: groups fit no set, or no experiment has the metric of `weak`.
     """
-    import numpy as np  # with SciPy half a second, which no verb but those that judge should wait for
+    import numpy as np  # with SciPy 0.5 s, which commands that do not judge should not wait for
 
     from deviate import stats
     from deviate.stability.groups import read_groups, refuse_unknown, with_groups
@@ -54,7 +54,7 @@ def stability(
 
 
 def captured_of(experiment: Experiment) -> Captured:
-    """Outputs and weights of the completed runs of an experiment, as arrays; nothing where nothing was captured."""
+    """Captured outputs and weights of an experiment's completed runs as arrays; empty if there are none."""
     if not any(run.artifacts or run.not_captured for run in experiment.runs):
         return Captured()
     from deviate.records import collect_captured

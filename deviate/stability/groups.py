@@ -1,4 +1,4 @@
-"""Sub-groups of evaluation sets from CSV files, put beside the examples of a captured set."""
+"""Sub-groups of evaluation sets, read from CSV files and joined to the examples of a captured set."""
 
 import csv
 import dataclasses
@@ -23,7 +23,7 @@ Column = npt.NDArray[np.str_]
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What `--groups` says.
+    """The sub-groups requested by `--groups`.
 
     Attributes:
         tables: read from files, in order. logged: columns that the script logs, by name.
@@ -53,7 +53,7 @@ class Table:
 
 
 def read_groups(texts: Sequence[str]) -> Groups:
-    """Read what is asked for.
+    """Read the requested sub-groups.
 
     Raises:
         InputError: a file cannot be read, has no such column, or ids that are no numbers.
@@ -70,7 +70,7 @@ def read_groups(texts: Sequence[str]) -> Groups:
 
 
 def with_groups(captured: Captured, groups: Groups, label: str) -> Captured:
-    """The same with the columns of files beside its examples; those of steps and averages need none.
+    """Add the columns of files to the examples of sets; sets of steps and averages have no sub-groups.
 
     Args:
         label: of the experiment, for messages.
@@ -85,7 +85,7 @@ def with_groups(captured: Captured, groups: Groups, label: str) -> Captured:
 
 
 def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
-    """Raise InputError for a column that no script has logged."""
+    """Raise InputError for a column that the script has not logged."""
     names = sorted(
         {
             name
@@ -175,14 +175,14 @@ def _with_table(captured: Captured, table: Table, label: str) -> Captured:
 
 
 def _size(captured_set: CapturedSet) -> int:
-    """Examples of the set, as far as is known: those of the first run, at least up to the last that is left."""
+    """Number of examples of the set in the first run, at least up to the last remaining one."""
     if captured_set.n_seen is not None:
         return captured_set.n_seen
     return int(captured_set.positions.max()) + 1 if len(captured_set.positions) else 0
 
 
 def _columns(captured_set: CapturedSet, table: Table) -> dict[str, Column] | None:
-    """Columns of a table for the examples of a set; None where its rows are not theirs."""
+    """Columns of a table for the examples of a set; None if the table belongs to another set."""
     size = _size(captured_set)
     if table.ids is None:
         if table.n_rows != size:

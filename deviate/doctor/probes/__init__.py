@@ -1,1 +1,1 @@
-"""Questions, one file for each framework; each is loaded alone, by its path, into the interpreter of the user."""
+"""Probes, one file per framework; each is loaded separately, by its path, into the user's interpreter."""

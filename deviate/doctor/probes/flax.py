@@ -1,4 +1,4 @@
-"""Facts of Flax: the places where it names the keys that a model asks for."""
+"""Facts about Flax: the functions in which it names the keys that models request."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Facts of Haiku: the places where it hands out keys."""
+"""Facts about Haiku: the functions in which it provides keys."""
 
 PLACES = {"init": ["transform"], "dropout": ["next_rng_key", "transform"]}

@@ -1,4 +1,4 @@
-"""Facts of JAX: its library, plug-ins, devices, and which flags of XLA this build takes."""
+"""Facts about JAX: its library, plug-ins, devices, and which XLA flags this build supports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def look(jax: Any, notes: Any) -> None:
 
 
 def accepts(jax: Any, notes: Any) -> None:
-    """In a process of its own whose XLA_FLAGS have one flag more: one that XLA does not know ends the process."""
+    """Runs in a process with one additional flag in XLA_FLAGS: an unknown flag aborts the process."""
     notes.begin_step("starting its backend with that flag")
     notes.attempt("accepts", lambda: float(jax.jit(lambda number: number + 1)(1.0)) == 2.0)
 

@@ -1,4 +1,4 @@
-"""Facts of Keras: its backend, and the places where it asks for seeds."""
+"""Facts about Keras: its backend, and the functions in which it requests seeds."""
 
 from __future__ import annotations
 

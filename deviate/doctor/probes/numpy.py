@@ -1,4 +1,4 @@
-"""Facts of NumPy: its linear algebra with the threads it takes, and its vector instructions."""
+"""Facts about NumPy: its linear algebra library with its threads, and vector instructions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _build(numpy: Any) -> str:
 
 
 def _pools() -> list[dict[str, Any]]:
-    """Thread pools of the libraries that are loaded, if threadpoolctl is there to tell."""
+    """Thread pools of loaded libraries, if threadpoolctl is installed."""
     return [
         {"library": pool["internal_api"], "threads": pool["num_threads"], "core": pool.get("architecture")}
         for pool in importlib.import_module("threadpoolctl").threadpool_info()

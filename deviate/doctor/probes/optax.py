@@ -1,3 +1,3 @@
-"""Facts of Optax: where updates reach the weights."""
+"""Facts about Optax: the functions in which weights are updated."""
 
 PLACES = {"weights": ["apply_updates"]}

@@ -1,4 +1,4 @@
-"""Facts of the interpreter and its machine: installed frameworks, processor, CPUs allowed, accelerators, variables."""
+"""Facts about the interpreter and its machine: frameworks, processor, available CPUs, accelerators, variables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def look(module: Any, notes: Any) -> None:
 
 
 def list_installed() -> list[str]:
-    """The frameworks that an import would find; a mere folder of that name is none."""
+    """Installed frameworks; a folder of that name without a package is ignored."""
     names = []
     for name in FRAMEWORKS:
         spec = importlib.util.find_spec(name)
@@ -80,7 +80,7 @@ def processor() -> dict[str, str]:
 
 
 def quota() -> float | None:
-    """CPUs' worth of time that the control group may use; None for no limit."""
+    """CPU time that the control group may use, in CPUs; None for no limit."""
     limits = []
     for path in _own_groups("/sys/fs/cgroup", ""):
         allowed = _read_file(f"{path}/cpu.max").split()
@@ -95,7 +95,7 @@ def quota() -> float | None:
 
 
 def _own_groups(root: str, controller: str) -> list[str]:
-    """The folders of our control group and of those above it; a limit of any of them counts.
+    """Folders of this process's control group and its ancestors, any of which may set a limit.
 
     Source: cgroups(7), /proc/[pid]/cgroup: hierarchy:controllers:path, without controllers for version 2.
     """
@@ -121,7 +121,7 @@ def container() -> str:
 
 
 def accelerators() -> list[str]:
-    """Devices with their drivers, as the system knows them."""
+    """Devices known to the system, with their drivers."""
     devices = []
     if shutil.which("nvidia-smi"):
         listing = _run_command("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")

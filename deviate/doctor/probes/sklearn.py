@@ -1,4 +1,4 @@
-"""Facts of scikit-learn: the places where it draws."""
+"""Facts about scikit-learn: the functions in which it draws."""
 
 PLACES = {
     "shuffle": ["utils.shuffle"],

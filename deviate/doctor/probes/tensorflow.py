@@ -1,4 +1,4 @@
-"""Facts of TensorFlow: build, devices, and whether op determinism can be switched on."""
+"""Facts about TensorFlow: build, devices, and whether op determinism can be enabled."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _has_onednn() -> bool:
 
 
 def _threads(tf: Any) -> str:
-    """As they were chosen; 0 stands for one per CPU."""
+    """Thread counts as set; 0 means one per CPU."""
     numbers = (
         tf.config.threading.get_intra_op_parallelism_threads(),
         tf.config.threading.get_inter_op_parallelism_threads(),
@@ -53,7 +53,7 @@ def _threads(tf: Any) -> str:
 
 
 def _sets_threads(tf: Any) -> bool:
-    """Before the first operation: later it is an error."""
+    """Whether thread counts can be set: only before the first operation."""
     tf.config.threading.set_intra_op_parallelism_threads(1)
     return bool(tf.config.threading.get_intra_op_parallelism_threads() == 1)
 
@@ -73,7 +73,7 @@ def _switch_on(tf: Any) -> bool:
 
 
 def _refuses(tf: Any) -> bool:
-    """Whether a random operation without a seed is refused, as it is while op determinism is on."""
+    """Whether an unseeded random operation raises while op determinism is on."""
     try:
         tf.random.normal([1])
     except RuntimeError as error:

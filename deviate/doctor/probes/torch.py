@@ -1,4 +1,4 @@
-"""Facts of PyTorch: build, devices, threads, and whether deterministic algorithms do what they say."""
+"""Facts about PyTorch: build, devices, threads, and whether deterministic algorithms work."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def look(torch: Any, notes: Any) -> None:
 
 
 def again(torch: Any, notes: Any) -> None:
-    """In a second process: the gradients whose bits are compared with those of the first."""
-    # The public switch imports torch's compiler, which takes longer than all the rest; the first process tries it.
+    """Runs in a second process: gradients whose bits are compared with those of the first."""
+    # The public switch imports torch's compiler, which takes longer than everything else; the first process tests it.
     _answer_twice(torch, notes, getattr(torch._C, "_set_deterministic_algorithms", torch.use_deterministic_algorithms))
 
 
@@ -77,7 +77,7 @@ def _set_precision(torch: Any) -> bool:
 
 
 def _answer_twice(torch: Any, notes: Any, switch: Callable[[bool], object]) -> None:
-    """By default, and under deterministic algorithms."""
+    """Gradients with default and with deterministic algorithms."""
     torch.set_num_threads(max(2, torch.get_num_threads()))
     notes.attempt("default_gradient", lambda: _gradient(torch))
     notes.begin_step("switching deterministic algorithms on")
@@ -91,7 +91,7 @@ def _switch_on(torch: Any, switch: Callable[[bool], object]) -> bool:
 
 
 def _gradient(torch: Any) -> str:
-    """Hash of the gradient of advanced indexing: threads add up many different addends for few indices, in any order.
+    """Hash of the gradient of advanced indexing: threads add many different terms for few indices, in any order.
 
     Source: PyTorch, use_deterministic_algorithms: index_put with accumulate=True on a CPU.
     """
@@ -103,7 +103,7 @@ def _gradient(torch: Any) -> str:
 
 
 def _refuses(torch: Any) -> bool:
-    """Whether an operation without a deterministic version stops the program while the switch is on."""
+    """Whether an operation without a deterministic version raises while the switch is on."""
     try:
         torch.zeros(4).put_(torch.tensor([1, 1]), torch.tensor([1.0, 2.0]))
     except RuntimeError as error:
