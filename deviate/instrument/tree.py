@@ -160,9 +160,7 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
     heavy: set[str] = set()
 
     def count(folder: str, relative: str) -> tuple[Counter[str | None], Counter[str | None]]:
-        """Number and bytes of the files below a folder, by kind; files that are linked because of their size are not
-        counted.
-        """
+        """Number and bytes of the files below a folder, by kind; files to be linked individually are not counted."""
         n_files: Counter[str | None] = Counter()
         n_bytes: Counter[str | None] = Counter()
         for entry in _entries(folder):

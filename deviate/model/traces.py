@@ -78,9 +78,7 @@ class Records(Sequence[TraceRecord]):
         self.more.append(more)
 
     def of_names(self, names: Container[tuple[str, str]]) -> "Records":
-        """Records whose kind and name are among `names`; ordinals stay valid, as records of a name are kept
-        together.
-        """
+        """Records whose kind and name are among `names`; ordinals stay valid, as a name is selected entirely."""
         is_chosen = [head[:2] in names for head in self.heads]
         if all(is_chosen):
             return self
