@@ -44,7 +44,7 @@ def record_held_out(recorder: Recorder, project: Project, frame: FrameType | Non
             if array is not None:
                 arrays[name] = array
                 size += memoryview(array[2]).nbytes
-    if size > LARGEST or all(_is_of_labels(name) for name in arrays):
+    if size > LARGEST or all(LABELS.search(_plain(name)) for name in arrays):
         return
     sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples
     for name in sorted(arrays):
@@ -88,10 +88,6 @@ def _set_of(name: str) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z]{2})", "_", name).lower().strip("_")
-
-
-def _is_of_labels(name: str) -> bool:
-    return LABELS.search(_plain(name)) is not None
 
 
 def _array(value: Any) -> Array | None:

@@ -77,6 +77,7 @@ class Window:
             "reading_s": perf_counter() - before,
             **seen,
         }
+        document["kernels"].sort(key=lambda kernel: (-kernel[2], kernel[0]))  # the longest first
         self._write(document)
 
     def _main_step(self, step: int) -> None:

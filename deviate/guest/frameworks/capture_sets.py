@@ -13,14 +13,9 @@ from ..examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
 
 INPUTS_OF = {
-    "x": "y",
-    "X": "y",
-    "images": "labels",
-    "imgs": "labels",
-    "inputs": "targets",
-    "features": "labels",
+    "x": "y", "X": "y", "images": "labels", "imgs": "labels", "inputs": "targets", "features": "labels",
     "data": "labels",
-}
+}  # fmt: skip
 """What true labels are called beside inputs of a name: `y_test` beside `X_test`. Words of any part of the name, so it
 is shorter than the table of PyTorch, which knows inputs by whole words between underscores."""
 NOWHERE = (1, 0)
@@ -138,7 +133,7 @@ class Sets:
             return chosen  # further parts of what was given up
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)
         if "keys" in arrays and before is not None and "keys" in before.parts:
-            old = _all(before, "keys")
+            old = before.parts["keys"].whole()[2]
             new = bytes(arrays["keys"][2])
             if old == new and "truth" not in arrays and "truth" in before.parts:
                 arrays["truth"] = before.parts["truth"].whole()
@@ -180,7 +175,3 @@ def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool
         )
     start, end = _span(value) if part != NOWHERE else NOWHERE
     return start <= part[0] <= part[1] <= end
-
-
-def _all(rows: Any, name: str) -> bytes:
-    return b"".join(rows.parts[name].chunks)

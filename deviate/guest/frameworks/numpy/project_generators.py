@@ -33,7 +33,6 @@ CHOOSING = "pandas."
 """The one of them that draws to choose examples: `DataFrame.sample(random_state=42)`."""
 FOR_ITSELF = ("scipy.optimize._numdiff",)
 """A module of these that makes a generator of a seed of its own."""
-NOTHING: dict[str, Any] = {}
 WORD = 32
 WORDS = 4
 POOL_SIZE = 4
@@ -199,7 +198,7 @@ class ProjectGenerators:
 
         return make
 
-    def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: dict[str, Any] = NOTHING) -> Any:
+    def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
         """A bit generator of the project's.
 
         Args:
@@ -208,7 +207,7 @@ class ProjectGenerators:
         """
         routed = self.routed_bits[name]
         is_seeded = seed is not None or kwargs
-        bits = routed(*args, **kwargs) if is_seeded and not isinstance(seed, self.SeedSequence) else routed(0)
+        bits = routed(*args, **(kwargs or {})) if is_seeded and not isinstance(seed, self.SeedSequence) else routed(0)
         bits._twins = StreamGenerators(self.context.streams, BIT_GENERATORS[name], key, routed.__base__)
         bits._sequence = seed if isinstance(seed, self.SeedSequence) else None
         bits._seed_value = seed

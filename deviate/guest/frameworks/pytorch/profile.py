@@ -50,8 +50,8 @@ class Profiler:
         seen = running.key_averages()
         of_device = list(self._kernels(seen)) if self.has_device else []
         if of_device:
-            return {"device": "cuda", "measure": ON_DEVICE, "kernels": _longest_first(of_device)}
-        return {"device": "cpu", "measure": ON_CPU, "kernels": _longest_first(_operators(seen))}
+            return {"device": "cuda", "measure": ON_DEVICE, "kernels": of_device}
+        return {"device": "cpu", "measure": ON_CPU, "kernels": list(_operators(seen))}
 
     def give_way(self, window: Window, context: AdapterContext) -> None:
         """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
@@ -85,7 +85,3 @@ def _is_on_cpu(event: Any) -> bool:
 def _is_named_range(event: Any) -> bool:
     """Older versions do not say so; of the ranges that PyTorch itself names, the names do."""
     return bool(getattr(event, "is_user_annotation", False)) or "#" in event.key
-
-
-def _longest_first(kernels: Any) -> list[list[Any]]:
-    return [list(kernel) for kernel in sorted(kernels, key=lambda kernel: (-kernel[2], kernel[0]))]

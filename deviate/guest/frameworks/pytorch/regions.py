@@ -18,17 +18,9 @@ from .proof import Proof
 from .replaced import register_builtin
 
 DRAWS = (
-    "rand",
-    "randn",
-    "randint",
-    "normal",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "bernoulli",
-    "multinomial",
+    "rand", "randn", "randint", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
     "poisson",
-)
+)  # fmt: skip
 """Functions that draw, those for permutations left out."""
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")

@@ -16,15 +16,8 @@ from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .proof import Proof
 
 SAME_ROWS = frozenset((
-    "CacheDataset",
-    "_BatchDataset",
-    "_MapDataset",
-    "_OptionsDataset",
-    "_PaddedBatchDataset",
-    "_ParallelBatchDataset",
-    "_ParallelMapDataset",
-    "_PrefetchDataset",
-    "_ShuffleDataset",
+    "CacheDataset", "_BatchDataset", "_MapDataset", "_OptionsDataset", "_PaddedBatchDataset", "_ParallelBatchDataset",
+    "_ParallelMapDataset", "_PrefetchDataset", "_ShuffleDataset",
 ))  # fmt: skip
 """Datasets with the examples of the one that they are made of: in batches, in another order, or changed one by one."""
 DEEPEST = 100
@@ -59,7 +52,8 @@ class Evaluation:
 
     def call(self, model: Any, value: Any) -> None:
         """A model that was trained is called for inference, by no other one."""
-        step = self._main_steps()
+        running = self.recorder.running.get(get_ident(), [])
+        step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
         if self.model() is not model or self.step != step:
             self.examples.end()
         if not self.examples.is_over and self.proof.is_trained(model):
@@ -76,10 +70,6 @@ class Evaluation:
     def _add(self, arrays: list[Any]) -> None:
         rows = arrays[0].shape[0]
         self.examples.add([(str(each.dtype), each.shape, _bytes(each)) for each in arrays if each.shape[0] == rows])
-
-    def _main_steps(self) -> tuple[tuple[int, int], ...]:
-        running = self.recorder.running.get(get_ident(), [])
-        return tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
 
 
 def _arrays(value: Any) -> Iterator[Any]:

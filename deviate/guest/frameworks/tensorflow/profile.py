@@ -74,7 +74,6 @@ def _read(folder: str) -> dict[str, Any]:
     on_device = read_device(data)
     times = on_device or read_host(data)
     kernels: list[list[Any]] = [[name, calls, seconds] for name, (calls, seconds) in times.items()]
-    kernels.sort(key=lambda kernel: (-kernel[2], kernel[0]))
     return {
         "device": "gpu" if on_device else "cpu",
         "measure": ON_DEVICE if on_device else ON_CPU,

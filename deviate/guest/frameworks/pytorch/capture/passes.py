@@ -85,7 +85,7 @@ class Call:
     def __init__(
         self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
     ) -> None:
-        self.module = number_of(module)
+        self.module = _numbers.setdefault(module, next(_count))
         self.kind = type(module)
         self.output = weakref.ref(output)
         self.memory = Memory(output)
@@ -120,11 +120,7 @@ def size_of(value: Any) -> int:
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _count = count()
-
-
-def number_of(module: Any) -> int:
-    """A number for each module that was called; an id goes to another one once its module is gone."""
-    return _numbers.setdefault(module, next(_count))
+"""A number for each module that was called; an id goes to another one once its module is gone."""
 
 
 class Sets:

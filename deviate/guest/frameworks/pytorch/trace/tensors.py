@@ -82,10 +82,6 @@ class Tensors:
         """Whether its memory holds its numbers as they are, in C order."""
         return bool(tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj())
 
-    def _is_one(self, tensor: Any) -> bool:
-        """Whether it is a single number that lies in memory as it is."""
-        return not tensor.dim() and tensor.layout is self.strided and self._is_bare(tensor)
-
     def _learn(self, key: Any, tensor: Any) -> tuple[str, int, Any]:
         form = form_of(tensor)
         size = tensor.numel() * tensor.element_size() if tensor.layout is self.strided else 0
@@ -101,7 +97,8 @@ class Tensors:
                 return crc32(buffer(plain), start), form
             if self.is_capturing():
                 return None, form
-            return self._wait(Waiting(self.on_device.of(plain), start)), form
+            self.waiting.append(Waiting(self.on_device.of(plain), start))
+            return self.waiting[-1], form
 
     def plain(self, tensor: Any) -> Any:
         """The numbers that a tensor stands for, of one that is spread over processes those of this one, in C order."""
@@ -149,7 +146,8 @@ class Tensors:
     def record_loss(self, tensor: Any, place: int) -> None:
         """Record what a backward pass begins with. What lies on an accelerator is copied and read later."""
         number = self.numbers.get(tensor.dtype)
-        if number is not None and type(tensor) is self.Tensor and tensor.is_cpu and self._is_one(tensor):
+        is_one = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim() and tensor.layout is self.strided
+        if number is not None and is_one and self._is_bare(tensor):
             digest, form = self.digest(tensor)
             value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
             self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
@@ -187,10 +185,6 @@ class Tensors:
             return [float(plain.sum(dtype=double)), float(plain.abs().sum(dtype=double))]
 
     # ------------------------------------------------------------ what waits on accelerators
-
-    def _wait(self, waiting: Waiting) -> Waiting:
-        self.waiting.append(waiting)
-        return waiting
 
     def _fetch(self) -> None:
         """All checksums that wait, with one transfer for each device."""

@@ -185,7 +185,7 @@ class Operations:
     def _after(self, operation: Operation, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType) -> None:
         lines, unwritten = self.lines, self.unwritten
         if operation.is_silent:
-            if lines.has_node():
+            if lines.number() != lines.last:
                 lines.find(frame)
             return
         if operation.is_apart:

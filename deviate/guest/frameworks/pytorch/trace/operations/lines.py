@@ -55,10 +55,6 @@ class Lines:
         self.makers.clear()
         self.called.clear()
 
-    def has_node(self) -> bool:
-        """Whether nodes were made since the last operation."""
-        return bool(self.number() != self.last)
-
     def find(self, frame: FrameType | None) -> Origin:
         """Of an operation that `frame` asked for, and that was just carried out."""
         place, called = self._nearest(frame), FORWARD

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from zlib import crc32
 
-from .....annotations import TYPE_CHECKING, Any, Array, Callable, Sequence
+from .....annotations import TYPE_CHECKING, Any, Array, Sequence
 from ..tensors import form_of, has_sums
 from .kinds import Operation, argument_tensors, tensors_in
 from .lines import FORWARD
@@ -76,7 +76,8 @@ class Results:
         if self.trace.has_sums and digest is not None:
             sums = [self.tensors.sums(tensor) for tensor in outputs if has_sums(tensor)]
             more["sums"] = [sum(column) for column in zip(*sums)] or [0.0, 0.0]
-        self.trace.record(KIND, operation.name, digest, form, origin[0], self._giver(outputs), **more)
+        give = partial(_one_behind_the_other, self.tensors, outputs) if outputs else None
+        self.trace.record(KIND, operation.name, digest, form, origin[0], give, **more)
 
     def _more(self, origin: Origin) -> dict[str, Any]:
         _, module, called = origin
@@ -97,9 +98,6 @@ class Results:
         if any(callable(digest) for digest in digests):
             return partial(_later, digests), form, tensors
         return _combine(digests), form, tensors
-
-    def _giver(self, tensors: Sequence[Any]) -> Callable[[], Array] | None:
-        return partial(_one_behind_the_other, self.tensors, tensors) if tensors else None
 
 
 def _join_forms(forms: Sequence[str]) -> str:

@@ -114,7 +114,7 @@ class Unwritten:
 
     def _mark(self, tensor: Any) -> Mark:
         if len(self.marks) > CROWD:
-            self.marks = {key: mark for key, mark in self.marks.items() if not mark.is_gone()}
+            self.marks = {key: mark for key, mark in self.marks.items() if not mark.storage._expired(mark.reference)}
         mark = Mark(self.torch, tensor)
         self.marks[mark.key] = mark
         return mark
@@ -165,9 +165,6 @@ class Mark:
 
     def __del__(self) -> None:
         self.storage._free_weak_ref(self.reference)
-
-    def is_gone(self) -> bool:
-        return bool(self.storage._expired(self.reference))
 
     def mask(self) -> Any:
         if self.written is None:
