@@ -11,7 +11,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
-from ...split import Splitting
+from ...split import EarlyDraws, Splitting
 from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
@@ -34,7 +34,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
+    context.part(EarlyDraws).patch(torch, draws, "torch", is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
 
