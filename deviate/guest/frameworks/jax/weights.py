@@ -91,6 +91,14 @@ class Weights:
             is_update = bool(program.updates or program.weights_index is not None)
             self.capture.trains(program.updates or program.grads, is_update=is_update)
 
+    def call_model(self, call: Callable[[Any], Any], weights: Any, inputs: Any, options: Any, frame: FrameType) -> Any:
+        """Call a model of a library by its inputs, in training or not."""
+        self.evaluation.forward(weights, inputs, options)
+        if self.capture is None or is_training(options):
+            return call(inputs)
+        inputs = self.capture.inputs(inputs)
+        return self.capture.outputs(inputs, call(inputs), frame)
+
     # ------------------------------------------------------------ proof
 
     def emit_hash(self, moment: str) -> None:
