@@ -21,20 +21,8 @@ from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import (
-    KEYS,
-    OUTPUTS,
-    TRUTH,
-    Batch,
-    Call,
-    Pass,
-    Ranks,
-    Sets,
-    arguments_by_name,
-    size_of,
-    to_host,
-    weights,
-)
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, arguments_by_name, size_of, to_host
+from .ranks import Ranks, weights
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
