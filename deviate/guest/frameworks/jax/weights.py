@@ -131,12 +131,8 @@ class Weights:
 
     def arrays(self) -> list[tuple[str, Array]]:
         """The same for the capture, in types that NumPy has."""
-        return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
-
-
-def _single(leaf: Any) -> Array:
-    kind, _, data = array_of(leaf.reshape(1))
-    return kind, (), data
+        arrays = [(name, leaf.shape, array_of(leaf if leaf.ndim else leaf.reshape(1))) for name, leaf in self.leaves()]
+        return [(name, (kind, shape, data)) for name, shape, (kind, _, data) in arrays]
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
@@ -290,9 +286,7 @@ class OneBit:
     def close(self) -> None:
         """Tell when no weights were reached, in a process that used JAX for training."""
         if self.is_pending and self.programs.has_differentiated:
-            self.recorder.event(
-                "uncontrolled", self.moment.explain_miss("no weights could be reached for one-bit"), "", 0
-            )
+            self.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

@@ -96,7 +96,7 @@ class Proof:
 
     def _close(self) -> None:
         if self.bit is not None:
-            self.bit.give_up()
+            self.bit.moment.record_miss("no weight matrix for one-bit")
         if self.evaluation is not None:
             self.evaluation.close()
         self.emit_hash("exit")

@@ -148,14 +148,12 @@ class Forwards:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Of an outermost call that went well; only asked for where outputs are kept or traced."""
-        try:
+        with self.recorder.guarded("output of %s" % type(module).__name__):
             entry = self.kinds.get(id(module))
             if entry is None or self.is_in_backward() or self.streams.now == INIT:
                 return
             for callback in self.at_end:
                 callback(module, args, kwargs, output, entry[2])
-        except Exception as error:
-            self.recorder.fault("output of %s" % type(module).__name__, error)
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
