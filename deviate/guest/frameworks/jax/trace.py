@@ -78,7 +78,7 @@ class JaxTrace:
         """A function is about to be called, outside of all others."""
         if not self.trace.level:
             return None
-        with self.recorder.guarded("trace of jax"):
+        try:
             function = self.functions.get(program)
             if function is None:
                 function = self.functions[program] = Function(inner)
@@ -93,8 +93,10 @@ class JaxTrace:
                 call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
                 if roles is not None:
                     self._tell_arguments(call, roles, frame)
-            return call
-        return None
+        except Exception as error:
+            self.recorder.fault("trace of jax", error)
+            return None
+        return call
 
     def _settle(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
         """What a function gave is handed to its next call: these were weights, and an update."""

@@ -146,8 +146,8 @@ class Tensors:
     def record_loss(self, tensor: Any, place: int) -> None:
         """Record what a backward pass begins with. What lies on an accelerator is copied and read later."""
         number = self.numbers.get(tensor.dtype)
-        is_one = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim() and tensor.layout is self.strided
-        if number is not None and is_one and self._is_bare(tensor):
+        is_plain = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim()
+        if number is not None and is_plain and tensor.layout is self.strided and self._is_bare(tensor):
             digest, form = self.digest(tensor)
             value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
             self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
