@@ -59,12 +59,8 @@ class Finder:
     def take_up(self, package: str) -> None:
         """Import the adapters of a package, which wait for modules of it from now on."""
         for name in self.packages.pop(package):
-            try:
-                adapter = _load(name)
-            except Exception as error:
-                self.context.recorder.fault("adapter %s" % name, error)
-                continue
-            self.expect(adapter)
+            with self.context.recorder.guarded("adapter %s" % name):
+                self.expect(_load(name))
 
     def expect(self, adapter: ModuleType) -> None:
         """Hand the adapter its modules once they are imported. A second call with it changes nothing."""

@@ -30,14 +30,14 @@ class Managed:
         self.running[id(driver)] = weakref.ref(driver), loop
         return loop
 
-    def _running(self, driver: object) -> Running | None:
+    def loop_of(self, driver: object) -> Running | None:
         """Its loop; that of a driver which is gone, at the same address, is none."""
         entry = self.running.get(id(driver))
         return entry[1] if entry is not None and entry[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
         """The step with this number begins, or the next one."""
-        loop = self._running(driver) or self.begin(driver)
+        loop = self.loop_of(driver) or self.begin(driver)
         if loop.step < 0:
             self.recorder.begin(loop)
         loop.step = loop.step + 1 if step is None else step
@@ -48,9 +48,6 @@ class Managed:
         entry = self.running.pop(id(driver), None)
         if entry is not None:
             self.recorder.end(entry[1])
-
-    def is_running(self, driver: object) -> bool:
-        return self._running(driver) is not None
 
     def report(self, values: Mapping[str, object]) -> None:
         """Values that the framework reports, each under its own name."""

@@ -91,6 +91,14 @@ class Weights:
             is_update = bool(program.updates or program.weights_index is not None)
             self.capture.trains(program.updates or program.grads, is_update=is_update)
 
+    def call_model(self, call: Callable[[Any], Any], weights: Any, inputs: Any, options: Any, frame: FrameType) -> Any:
+        """Call a model of a library by its inputs, in training or not."""
+        self.evaluation.forward(weights, inputs, options)
+        if self.capture is None or is_training(options):
+            return call(inputs)
+        inputs = self.capture.inputs(inputs)
+        return self.capture.outputs(inputs, call(inputs), frame)
+
     # ------------------------------------------------------------ proof
 
     def emit_hash(self, moment: str) -> None:
@@ -123,12 +131,8 @@ class Weights:
 
     def arrays(self) -> list[tuple[str, Array]]:
         """The same for the capture, in types that NumPy has."""
-        return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
-
-
-def _single(leaf: Any) -> Array:
-    kind, _, data = array_of(leaf.reshape(1))
-    return kind, (), data
+        arrays = [(name, leaf.shape, array_of(leaf if leaf.ndim else leaf.reshape(1))) for name, leaf in self.leaves()]
+        return [(name, (kind, shape, data)) for name, shape, (kind, _, data) in arrays]
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
@@ -282,9 +286,7 @@ class OneBit:
     def close(self) -> None:
         """Tell when no weights were reached, in a process that used JAX for training."""
         if self.is_pending and self.programs.has_differentiated:
-            self.recorder.event(
-                "uncontrolled", self.moment.explain_miss("no weights could be reached for one-bit"), "", 0
-            )
+            self.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

@@ -11,24 +11,16 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
-from ...split import Splitting
+from ...split import EarlyDraws, Splitting
 from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
 from .replaced import register_builtin
 
 DRAWS = (
-    "rand",
-    "randn",
-    "randint",
-    "normal",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "bernoulli",
-    "multinomial",
+    "rand", "randn", "randint", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
     "poisson",
-)
+)  # fmt: skip
 """Functions that draw, those for permutations left out."""
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
@@ -42,7 +34,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
+    context.part(EarlyDraws).patch(torch, draws, "torch", is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
 
@@ -156,14 +148,12 @@ class Forwards:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Of an outermost call that went well; only asked for where outputs are kept or traced."""
-        try:
+        with self.recorder.guarded("output of %s" % type(module).__name__):
             entry = self.kinds.get(id(module))
             if entry is None or self.is_in_backward() or self.streams.now == INIT:
                 return
             for callback in self.at_end:
                 callback(module, args, kwargs, output, entry[2])
-        except Exception as error:
-            self.recorder.fault("output of %s" % type(module).__name__, error)
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)

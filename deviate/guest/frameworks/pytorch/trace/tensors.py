@@ -114,9 +114,9 @@ class Tensors:
         digest, form = self.digest(tensor)
         self.record_digest(of, name, tensor, digest, form, place, **more)
 
-    def record_all(self, of: str, named: Iterable[tuple[str, Any]], place: int = -1) -> None:
+    def record_all(self, of: str, tensors: Iterable[tuple[str, Any]], place: int = -1) -> None:
         """Record those that can be read."""
-        for name, tensor in named:
+        for name, tensor in tensors:
             if self.readable(tensor):
                 self.record(of, name, tensor, place)
 
