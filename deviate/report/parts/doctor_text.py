@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Answer, Concern, Control, Diagnosis, Framework, Machine
+from deviate.model import Answer, Control, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs
 
 NARROWEST = 40
@@ -108,13 +108,13 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
     text = ""
     for framework in frameworks:
         if framework.state == "broken":
-            text += _reason(framework.name, "broken", framework.fault, framework.advice, width)
+            text += _explain(f"{framework.name} · broken", framework.fault, framework.advice, width)
         for controls in _alike(framework.controls):
             first = controls[0]
-            subject = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
-            text += _reason(framework.name, subject, first.why, first.advice, width)
+            factors = ", ".join(control.factor for control in controls)
+            text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
         for limit in framework.limits:
-            text += _reason(framework.name, limit.what, limit.why, limit.advice, width)
+            text += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
     return f"What it cannot, or in part, and why\n{text}" if text else ""
 
 
@@ -128,8 +128,8 @@ def _alike(controls: Iterable[Control]) -> list[list[Control]]:
     return list(groups.values())
 
 
-def _reason(name: str, subject: str, why: str, advice: str, width: int) -> str:
-    text = _hung(f"{name} · {subject}", width) + _hung(why, width, GAP * 3)
+def _explain(subject: str, why: str, advice: str, width: int) -> str:
+    text = _hung(subject, width) + _hung(why, width, GAP * 3)
     return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
 
 
@@ -141,12 +141,7 @@ def _list_trials(frameworks: Sequence[Framework], width: int) -> str:
 def _hazards(diagnosis: Diagnosis, width: int) -> str:
     if not diagnosis.hazards:
         return "Hazards      none found on this machine\n"
-    return "Hazards\n" + "".join(_hazard(item, width) for item in diagnosis.hazards)
-
-
-def _hazard(item: Concern, width: int) -> str:
-    text = _hung(item.what, width) + _hung(item.why, width, GAP * 3)
-    return text + (_hung(f"→ {item.advice}", width, GAP * 3) if item.advice else "")
+    return "Hazards\n" + "".join(_explain(item.what, item.why, item.advice, width) for item in diagnosis.hazards)
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:

@@ -39,34 +39,19 @@ def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart,
 def matched_rows(findings: Findings) -> list[list[Description | None]]:
     """Per metric the description of each experiment; metrics that were matched share a row."""
     baseline, *candidates = findings.experiments
+    by_name = [{one.metric.name: one for one in candidate.descriptions} for candidate in candidates]
     rows: list[list[Description | None]] = []
-    used_names: list[set[str]] = [set() for _ in candidates]
+    used_names: set[tuple[int, str]] = set()
     for description in baseline.descriptions:
-        row: list[Description | None] = [description]
-        for index, candidate in enumerate(candidates):
-            name = _name_in(findings, index, description.metric.name)
-            match = next(
-                (description for description in candidate.descriptions if description.metric.name == name), None
-            )
-            if match is not None:
-                used_names[index].add(match.metric.name)
-            row.append(match)
-        rows.append(row)
-    extra = dict.fromkeys(
-        description.metric.name
-        for index, candidate in enumerate(candidates)
-        for description in candidate.descriptions
-        if description.metric.name not in used_names[index]
-    )
-    for name in extra:
-        row = [None]
-        for index, candidate in enumerate(candidates):
-            match = next(
-                (description for description in candidate.descriptions if description.metric.name == name), None
-            )
-            row.append(match if match is not None and name not in used_names[index] else None)
-        rows.append(row)
-    return rows
+        names = [_name_in(findings, index, description.metric.name) for index in range(len(candidates))]
+        used_names |= set(enumerate(names))
+        rows.append([description, *(by_name[index].get(name) for index, name in enumerate(names))])
+    rest = [
+        {name: one for name, one in descriptions.items() if (index, name) not in used_names}
+        for index, descriptions in enumerate(by_name)
+    ]
+    names_left = dict.fromkeys(name for descriptions in rest for name in descriptions)
+    return rows + [[None, *(descriptions.get(name) for descriptions in rest)] for name in names_left]
 
 
 def _name_in(findings: Findings, pair: int, baseline_name: str) -> str:

@@ -36,7 +36,6 @@ class _Quantity:
     """One quantity of a row: a column of the table, and a figure of its own."""
 
     key: str
-    head: str
     title: str
     axis: str
     caption: str
@@ -110,7 +109,6 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
     level, metric = confidence_text(sweep.confidence), name_text(sweep.metric)
     yield _Quantity(
         "mean",
-        "mean ± SD",
         f"{metric} over {name_text(sweep.argument)}",
         with_unit(f"{metric}, mean ± SD", f"({sweep.unit})" if sweep.unit else ""),
         "Each run is a point beside the mean of its value; the line is one SD to either side.",
@@ -121,7 +119,6 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
     )
     yield _Quantity(
         "sd",
-        "SD",
         f"SD of {metric} over {name_text(sweep.argument)}",
         with_unit(f"SD of {metric}", f"({sweep.unit})" if sweep.unit else ""),
         f"SD over runs (ddof 1) with its {level} interval.",
@@ -148,7 +145,6 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
 
     return _Quantity(
         "".join(sign if sign.isalnum() else "-" for sign in key),
-        label,
         label.capitalize(),
         with_unit(label, f"({unit})" if unit else ""),
         f"Mean over pairs of runs with its {level} interval (jackknife over runs).",
