@@ -5,7 +5,17 @@ from collections.abc import Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
 from deviate.report.document import Absent, Block, Figure, Items, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    name_text,
+    number,
+    ratio,
+    unit_head,
+    with_unit,
+)
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell
 from deviate.report.plots import BreakdownLine, BreakdownPlot
@@ -38,7 +48,7 @@ def _part(breakdown: Breakdown, index: int, labels: Sequence[str]) -> Section:
     columns = (
         "Class",
         "n",
-        with_unit("mean", f"({unit})" if unit else ""),
+        unit_head("mean", unit),
         "SD",
         level,
         "range",
@@ -109,7 +119,7 @@ def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | Non
         title=f"{heading}: every run, per class",
         description=f"Mean ± SD over runs: {description}.{more}",
         caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
-        axis=with_unit(name_text(breakdown.pattern), f"({unit})" if unit else ""),
+        axis=unit_head(name_text(breakdown.pattern), unit),
         index=breakdown.experiment,
         lines=tuple(
             BreakdownLine(

@@ -3,7 +3,17 @@
 from deviate.model import Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
-from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, ratio, with_unit
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    name_text,
+    ratio,
+    unit_head,
+    with_unit,
+)
 from deviate.report.numbers import Number, ends
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.divergence import proof_row
@@ -94,7 +104,7 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
         "Variant",
         "varies",
         "n",
-        _sd_head(table),
+        unit_head("SD", unit_of(table.metric)),
         f"{level} CI of the SD (chi-square)",
         f"{_ratio_head(table)} [{level} CI, F, normal theory]",
         f"share of variance [{level} CI]",
@@ -106,11 +116,6 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
         Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
     )
     return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
-
-
-def _sd_head(table: NoiseTable) -> str:
-    unit = unit_of(table.metric)
-    return with_unit("SD", f"({unit})" if unit else "")
 
 
 def _ratio_head(table: NoiseTable) -> str:
@@ -127,7 +132,7 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
     columns = (
         name_text(table.metric.name),
         "n",
-        f"{_sd_head(table)} [{level} CI]",
+        f"{unit_head('SD', unit_of(table.metric))} [{level} CI]",
         _ratio_head(table),
         "share of variance",
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Description, Findings
 from deviate.report.document import Absent, Cell, Entry, Layout, Row, Table
-from deviate.report.format import clean, with_unit
+from deviate.report.format import clean, unit_head
 from deviate.report.parts.caption import caption, level, short
 from deviate.report.parts.compare import metric_name
 from deviate.report.parts.describe import unit_of
@@ -163,4 +163,4 @@ def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -
         (metric_name(comparison) for comparison in comparisons if comparison is not None), clean(first.metric.name)
     )
     unit = short(unit_of(first.metric))
-    return with_unit(short(name), f"({unit})" if unit else "")
+    return unit_head(short(name), unit)
