@@ -38,7 +38,7 @@ def _header(diagnosis: Diagnosis, width: int) -> str:
     lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
     if machine is not None:
         lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
-    return "".join(_label_text(label, text, width) for label, text in lines)
+    return "".join(_fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN) for label, text in lines)
 
 
 def _machine(machine: Machine) -> str:
@@ -83,10 +83,10 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     factors = [control.factor for control in shown_frameworks[0].controls]
     text = "What deviate can control here\n"
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
-        rows = [
-            [framework.name, *(SHOWN[_of(framework, factor).answer] for factor in group)]
-            for framework in shown_frameworks
-        ]
+        rows = []
+        for framework in shown_frameworks:
+            answers = {control.factor: SHOWN[control.answer] for control in framework.controls}
+            rows.append([framework.name, *(answers[factor] for factor in group)])
         table = _table([["", *group], *rows], width)
         text += _paint(table) if is_coloured else table
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
@@ -98,10 +98,6 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
 def _paint(table: str) -> str:
     """The answers in colour: they are words of their own, which no name of a framework or factor is."""
     return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
-
-
-def _of(framework: Framework, factor: str) -> Control:
-    return next(control for control in framework.controls if control.factor == factor)
 
 
 def _reasons(frameworks: Sequence[Framework], width: int) -> str:
@@ -166,10 +162,6 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> str:
 def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
     parts = [f"{title} {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell]
     return _hung(row[0], width) + _hung(", ".join(parts), width, GAP * 3)
-
-
-def _label_text(label: str, text: str, width: int) -> str:
-    return _fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
 
 
 def _hung(text: str, width: int, indent: str = GAP) -> str:

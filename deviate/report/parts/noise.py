@@ -227,12 +227,8 @@ def _footnotes(noise: NoiseFindings, confidence: float) -> tuple[str, ...]:
     ]
     if any(isinstance(table.excess_interval, Interval) for table in noise.tables):
         sentences.append("Interval of the excess: recovered from those of the variances (Ting et al. 1990).")
-    if any(_varies_order_alone(row) for table in noise.tables for row in table.rows):
+    if any("shuffle" in row.varied and "augment" not in row.varied for table in noise.tables for row in table.rows):
         sentences.append(
             "Augmentation follows the position in the epoch: in another order, an example gets another augmentation."
         )
     return tuple(sentences)
-
-
-def _varies_order_alone(row: NoiseRow) -> bool:
-    return "shuffle" in row.varied and "augment" not in row.varied

@@ -31,11 +31,11 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
     if tasks.aggregated:
         ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
+        difference = tasks.critical_difference
+        why = difference.reason if isinstance(difference, Unavailable) else "no ranks"
         blocks += [
             Table("Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)),
-            Figure(ranks, ranks.caption)
-            if ranks
-            else Absent(f"No diagram of ranks: {_reason(tasks.critical_difference)}."),
+            Figure(ranks, ranks.caption) if ranks else Absent(f"No diagram of ranks: {why}."),
             Figure(profile, profile.caption)
             if profile
             else Absent("No profile: there are no scores on a common scale."),
@@ -54,9 +54,9 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
 def task_sentence(tasks: TaskFindings, level: str) -> str:
     """To paste."""
     sentence = _aggregates(tasks, level)
-    return (
-        f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else sentence
-    )
+    if not tasks.aggregated:
+        return sentence
+    return f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}."
 
 
 def task_lines(tasks: TaskFindings, level: str) -> tuple[str, ...]:
@@ -119,10 +119,6 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
         return cell(number, f" (no interval: {interval.reason})", value=estimate)
     places = places_of_interval(interval) if places is None else places
     return cell(Number(estimate, places), *bracket(interval, places), value=estimate)
-
-
-def _reason(estimate: Estimate) -> str:
-    return estimate.reason if isinstance(estimate, Unavailable) else "no ranks"
 
 
 def _runs_text(tasks: TaskFindings) -> str:
