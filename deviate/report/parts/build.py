@@ -69,7 +69,7 @@ def build_report(findings: Findings) -> Report:
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
         scope=caveats.scope(findings),
-        limits=caveats.limits(findings),
+        limits=tuple(caveats.limits(findings)),
         points_note=next(
             (metric.estimation.caption for metric in metrics if isinstance(metric.estimation, Figure)), ""
         ),

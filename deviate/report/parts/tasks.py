@@ -1,6 +1,6 @@
 """Experiments over several tasks as text: aggregates with intervals, mean ranks, and the data of two figures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
 from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
@@ -47,7 +47,7 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
             "" if isinstance(pair.p_adjusted, Unavailable) else p_text(pair.p_adjusted) for pair in tasks.posthoc
         ]
         blocks.append(pair_matrix("All pairs by mean rank, p of Nemenyi", names, tasks.posthoc, p_values))
-    notes = _footnotes(tasks) if tasks.aggregated else ()
+    notes = tuple(_footnotes(tasks)) if tasks.aggregated else ()
     return Section("tasks", "Several tasks", (*blocks, Items(notes, "footnotes")))
 
 
@@ -191,22 +191,17 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
     )
 
 
-def _footnotes(tasks: TaskFindings) -> tuple[str, ...]:
-    interval = next(
-        (aggregate.iqm_interval for aggregate in tasks.aggregated if isinstance(aggregate.iqm_interval, Interval)), None
-    )
-    aggregates = (
+def _footnotes(tasks: TaskFindings) -> Iterator[str]:
+    yield (
         "IQM: mean of the middle half of all scores of all tasks. Mean and median: over tasks, of the mean over runs. "
         f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average. P(better than "
         "baseline): Mann–Whitney estimate, ties half, mean over tasks."
     )
-    ranks = (
+    yield (
         "Ranks are of the mean over runs on each task; the tasks are the blocks of Friedman's test, and say nothing "
         "about tasks that are not here."
     )
-    sentences = [aggregates, ranks]
-    if interval is not None:
-        sentences.append(
-            f"Intervals: {interval.method}; runs are resampled within each task, tasks are not: they are these."
-        )
-    return tuple(sentences)
+    intervals = [aggregate.iqm_interval for aggregate in tasks.aggregated]
+    methods = [interval.method for interval in intervals if isinstance(interval, Interval)]
+    if methods:
+        yield f"Intervals: {methods[0]}; runs are resampled within each task, tasks are not: they are these."
