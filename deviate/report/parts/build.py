@@ -38,7 +38,7 @@ def build_report(findings: Findings) -> Report:
     """Choose, round and word everything that a report says."""
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
-    level, order = confidence_text(findings.confidence), _orders(findings)
+    level, rows = confidence_text(findings.confidence), matched_rows(findings)
     warnings = _warnings(findings, labels)
     curves_note = next((metric.curve.caption for metric in metrics if isinstance(metric.curve, Figure)), "")
     n_folded = sum(metric.is_folded for metric in metrics)
@@ -62,14 +62,14 @@ def build_report(findings: Findings) -> Report:
         data=lambda: document_data(SCHEMA, findings, warnings),
         rows=lambda: score_rows(findings),
         experiments=tuple(
-            _summary(item, index, label, findings, order[index])
+            _summary(item, index, label, findings, [row[index] for row in rows])
             for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
         ),
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
         scope=caveats.scope(findings),
-        limits=caveats.limits(findings),
+        limits=tuple(caveats.limits(findings)),
         points_note=next(
             (metric.estimation.caption for metric in metrics if isinstance(metric.estimation, Figure)), ""
         ),
@@ -180,8 +180,10 @@ def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     )
 
 
-def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]) -> Summary:
-    """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
+def _summary(
+    item: ExperimentFindings, index: int, label: str, findings: Findings, matched: Sequence[Description | None]
+) -> Summary:
+    """The primary metric with its range, else the first few; `matched` has the order that all experiments share."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
         name_text(item.experiment.variant),
@@ -190,7 +192,7 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
     )
     if is_study(findings):
         role, state = "Variant", state[1:]
-    descriptions = sorted(item.descriptions, key=lambda description: order.index(description.metric.name))
+    descriptions = [description for description in matched if description is not None]
     primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
     shown_descriptions = primary or descriptions[:FEW]
     lines: list[SummaryLine] = []
@@ -207,15 +209,6 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
         others=tuple(summary_line(description) for description in other_descriptions),
         more=f"{counted(len(other_descriptions), 'more metric')} in the tables" if other_descriptions else "",
     )
-
-
-def _orders(findings: Findings) -> list[list[str]]:
-    """Names of metrics per experiment, matched ones in the same place."""
-    rows = matched_rows(findings)
-    return [
-        [description.metric.name for row in rows if (description := row[index]) is not None]
-        for index in range(len(findings.experiments))
-    ]
 
 
 def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:

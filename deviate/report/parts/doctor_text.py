@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Answer, Concern, Control, Diagnosis, Framework, Machine
+from deviate.model import Answer, Control, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs
 
 NARROWEST = 40
@@ -38,7 +38,7 @@ def _header(diagnosis: Diagnosis, width: int) -> str:
     lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
     if machine is not None:
         lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
-    return "".join(_label_text(label, text, width) for label, text in lines)
+    return "".join(_fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN) for label, text in lines)
 
 
 def _machine(machine: Machine) -> str:
@@ -83,10 +83,10 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     factors = [control.factor for control in shown_frameworks[0].controls]
     text = "What deviate can control here\n"
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
-        rows = [
-            [framework.name, *(SHOWN[_of(framework, factor).answer] for factor in group)]
-            for framework in shown_frameworks
-        ]
+        rows = []
+        for framework in shown_frameworks:
+            answers = {control.factor: SHOWN[control.answer] for control in framework.controls}
+            rows.append([framework.name, *(answers[factor] for factor in group)])
         table = _table([["", *group], *rows], width)
         text += _paint(table) if is_coloured else table
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
@@ -100,21 +100,17 @@ def _paint(table: str) -> str:
     return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
 
 
-def _of(framework: Framework, factor: str) -> Control:
-    return next(control for control in framework.controls if control.factor == factor)
-
-
 def _reasons(frameworks: Sequence[Framework], width: int) -> str:
     text = ""
     for framework in frameworks:
         if framework.state == "broken":
-            text += _reason(framework.name, "broken", framework.fault, framework.advice, width)
+            text += _explain(f"{framework.name} · broken", framework.fault, framework.advice, width)
         for controls in _alike(framework.controls):
             first = controls[0]
-            subject = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
-            text += _reason(framework.name, subject, first.why, first.advice, width)
+            factors = ", ".join(control.factor for control in controls)
+            text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
         for limit in framework.limits:
-            text += _reason(framework.name, limit.what, limit.why, limit.advice, width)
+            text += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
     return f"What it cannot, or in part, and why\n{text}" if text else ""
 
 
@@ -128,8 +124,8 @@ def _alike(controls: Iterable[Control]) -> list[list[Control]]:
     return list(groups.values())
 
 
-def _reason(name: str, subject: str, why: str, advice: str, width: int) -> str:
-    text = _hung(f"{name} · {subject}", width) + _hung(why, width, GAP * 3)
+def _explain(subject: str, why: str, advice: str, width: int) -> str:
+    text = _hung(subject, width) + _hung(why, width, GAP * 3)
     return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
 
 
@@ -141,12 +137,7 @@ def _list_trials(frameworks: Sequence[Framework], width: int) -> str:
 def _hazards(diagnosis: Diagnosis, width: int) -> str:
     if not diagnosis.hazards:
         return "Hazards      none found on this machine\n"
-    return "Hazards\n" + "".join(_hazard(item, width) for item in diagnosis.hazards)
-
-
-def _hazard(item: Concern, width: int) -> str:
-    text = _hung(item.what, width) + _hung(item.why, width, GAP * 3)
-    return text + (_hung(f"→ {item.advice}", width, GAP * 3) if item.advice else "")
+    return "Hazards\n" + "".join(_explain(item.what, item.why, item.advice, width) for item in diagnosis.hazards)
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
@@ -171,10 +162,6 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> str:
 def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
     parts = [f"{title} {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell]
     return _hung(row[0], width) + _hung(", ".join(parts), width, GAP * 3)
-
-
-def _label_text(label: str, text: str, width: int) -> str:
-    return _fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
 
 
 def _hung(text: str, width: int, indent: str = GAP) -> str:

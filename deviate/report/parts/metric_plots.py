@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.model import Comparison, Description, Findings, Interval, Run, Series, Unavailable
-from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, with_unit
+from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
 from deviate.report.plots import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
@@ -52,7 +52,7 @@ def estimation_plot(
         title=name,
         description=f"Score of every run in {name}: {drawn}. {'; '.join(texts)}".strip(),
         caption="",
-        axis=with_unit(name, f"({unit})" if unit else ""),
+        axis=unit_head(name, unit),
         difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
         groups=groups,
         differences=differences,
@@ -148,7 +148,7 @@ def curve_plot(
         title=name,
         description=f"{name} of every run over main-loop steps. {text}",
         caption=_curve_caption(groups, confidence_text(findings.confidence)),
-        axis=with_unit(name, f"({unit})" if unit else ""),
+        axis=unit_head(name, unit),
         confidence=findings.confidence,
         groups=tuple(groups),
     )
