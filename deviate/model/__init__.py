@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from deviate.model.captures import Captured as Captured
     from deviate.model.captures import CapturedSet as CapturedSet
     from deviate.model.captures import CapturedWeights as CapturedWeights
+    from deviate.model.captures import NotCaptured as NotCaptured
     from deviate.model.captures import OutputKind as OutputKind
     from deviate.model.comparisons import AttainmentComparison as AttainmentComparison
     from deviate.model.comparisons import Comparison as Comparison

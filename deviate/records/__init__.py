@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.events import read_events as read_events
     from deviate.records.files import lock_folder as lock_folder
+    from deviate.records.files import writing as writing
     from deviate.records.flags import WARNS as WARNS
     from deviate.records.imported import experiment_of as experiment_of
     from deviate.records.imported import write_imported as write_imported

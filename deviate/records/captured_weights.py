@@ -7,7 +7,7 @@ import numpy as np
 
 from deviate.errors import RecordError
 from deviate.model import Artifact, CapturedWeights, Run
-from deviate.records.stored_arrays import BAD, Layers, names_in
+from deviate.records.stored_arrays import Layers, names_in, reading_arrays
 
 BUFFERS = frozenset({
     "running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance", "batch_stats",
@@ -82,11 +82,6 @@ def _some(names: Sequence[str]) -> str:
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
     """Trained weights of a file, by name. Raises RecordError."""
     names = names_in(path)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = ((name, file[name]) for name in names if BUFFERS.isdisjoint(name.replace("/", ".").split(".")))
-            return {name: array.shape for name, array in arrays if np.issubdtype(array.dtype, np.floating)}
-    except BAD as error:
-        raise RecordError(
-            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
-        ) from error
+    with reading_arrays(path), np.load(path, allow_pickle=False) as file:
+        arrays = ((name, file[name]) for name in names if BUFFERS.isdisjoint(name.replace("/", ".").split(".")))
+        return {name: array.shape for name, array in arrays if np.issubdtype(array.dtype, np.floating)}

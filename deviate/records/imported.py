@@ -12,13 +12,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
-from deviate.records.files import lock_folder, write_record
+from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
@@ -241,25 +241,15 @@ def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
     _make_folder(attempt)
     write_spec(spec_file(folder), spec)
     events = attempt / "events-0-0.jsonl"
-    try:
-        with events.open("w", encoding="ascii", newline="\n") as file:
-            n_bytes = sum(file.write(line) for line in _events(run))
-            file.write(encode("end", run.wall_time_s, n_bytes))
-    except OSError as error:
-        raise RecordError(f"writing {events}: {error.strerror or error}", "check free space and permissions") from error
-    write_result(
-        attempt,
-        Result(
-            spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run),
-        ),
-    )  # fmt: skip
+    with writing(f"writing {events}"), events.open("w", encoding="ascii", newline="\n") as file:
+        n_bytes = sum(file.write(line) for line in _events(run))
+        file.write(encode("end", run.wall_time_s, n_bytes))
+    write_result(attempt, Result(spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run)))
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    with writing(f"making {folder}"):
         folder.mkdir(parents=True)
-    except OSError as error:
-        raise RecordError(f"making {folder}: {error.strerror or error}", "check free space and permissions") from error
 
 
 def _events(run: ImportedRun) -> Iterator[str]:
