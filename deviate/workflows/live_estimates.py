@@ -1,6 +1,5 @@
 """Where experiments stand while they run: means with their precision, each run read once when it has ended."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -111,10 +110,8 @@ class ExperimentScores:
 
     def quality(self) -> list[SelectedMetric]:
         """The metrics of quality, the primary one first."""
-        from deviate.stats import find_primary
-
         metrics = [metric for metric in self._catalog.metrics if metric.role == "quality"]
-        primary = self.metric or find_primary(self._catalog.metrics)[0]
+        primary = self.primary()
         return sorted(metrics, key=lambda metric: metric.name != primary)
 
     def primary(self) -> str | None:
@@ -129,6 +126,8 @@ class ExperimentScores:
         Args:
             has_intervals: whether to compute half-widths, which takes scipy.
         """
+        from deviate import stats
+
         means = []
         for variant in self.plan.variants:
             scored = [
@@ -137,10 +136,13 @@ class ExperimentScores:
             reported = [metric for metric in self.quality() if any(metric.name in run.scores for run in scored)]
             for metric in reported[:most]:
                 values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
-                mean = _mean(self.plan.name, variant.name, metric, values, confidence)
-                means.append(
-                    dataclasses.replace(mean, half_width=_half_width(values, confidence)) if has_intervals else mean
-                )
+                sample = stats.moments(values)
+                sd: Estimate = sample.sd if len(values) > 1 else SINGLE
+                half_width: Estimate = NOT_ASKED
+                if has_intervals:
+                    half_width = stats.half_width(values, confidence) if len(values) > 1 else SINGLE
+                names = self.plan.name, variant.name, metric.name, metric.unit
+                means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)
 
     def _unread(self) -> list[tuple[Path, Spec]]:
@@ -203,26 +205,3 @@ class LiveEstimates:
         for scores in self._scores:
             scores.read(self._patience_s)
         return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))
-
-
-def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequence[float], confidence: float) -> Mean:
-    from deviate.stats import moments
-
-    sample = moments(values)
-    return Mean(
-        experiment,
-        variant,
-        metric.name,
-        metric.unit,
-        len(values),
-        sample.mean,
-        sample.sd if len(values) > 1 else SINGLE,
-        NOT_ASKED,
-        confidence,
-    )
-
-
-def _half_width(values: Sequence[float], confidence: float) -> Estimate:
-    from deviate import stats
-
-    return stats.half_width(values, confidence) if len(values) > 1 else SINGLE

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from deviate import project, records
 from deviate.base import only_there
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 
@@ -95,13 +95,9 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
     """
     place = deviate / "cache" / f"ref-{reference.commit[:10]}-{time.time_ns()}" / root.name
     try:
-        records.make_deviate_folder(deviate)
-        place.parent.mkdir(parents=True)
-    except OSError as error:
-        raise RecordError(
-            f"making {place.parent}: {error.strerror or error}", "check free space and permissions"
-        ) from (error)
-    try:
+        with records.writing(f"making {place.parent}"):
+            records.make_deviate_folder(deviate)
+            place.parent.mkdir(parents=True)
         creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
         if creation.returncode:
             raise InputError(
