@@ -34,17 +34,14 @@ MOST_FACTS = 5
 """Settings in which runs differ that are told; more say that these runs are no repetitions of one another."""
 
 
-def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
+def experiment_of(imported: Imported) -> Experiment:
     """What was imported as an experiment in memory, whose runs are judged as those on record are.
-
-    Args:
-        name: of the experiment, where it is not the one that it had.
 
     Raises:
         InputError: a step is too large to be one.
     """
     whole = _in_order(imported)
-    plan = _plan(whole, name or imported.name)
+    plan = _plan(whole, imported.name)
     metrics = plan.selection.metrics
     return Experiment(
         name=plan.name,

@@ -27,8 +27,8 @@ def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
 
 
 def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
-    """What any process told, each once."""
-    return tuple(dict.fromkeys(fact for log in _sort_by_start(logs) for fact in facts(log)))
+    """What any process told, each once, in the order in which they were started: their first events race."""
+    return tuple(dict.fromkeys(fact for log in sorted(logs, key=lambda log: log.pid) for fact in facts(log)))
 
 
 def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
@@ -39,11 +39,6 @@ def first_process(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequ
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
-
-
-def _sort_by_start(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
-    """In the order in which they were started: processes that start at once race to their first event."""
-    return sorted(logs, key=lambda log: log.pid)
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
