@@ -24,6 +24,8 @@ from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
 """Metrics of an experiment that are told while it runs; the report has all."""
+CONFIDENCE = 0.95
+"""Level of the intervals that are told while runs go on."""
 SINGLE = Unavailable("1 run: spread unknown")
 
 
@@ -184,24 +186,15 @@ class LiveEstimates:
     the scheduler, from one thread at a time.
     """
 
-    def __init__(
-        self,
-        experiments: Sequence[Path],
-        *,
-        metric: str | None = None,
-        aggregate: str | None = None,
-        confidence: float = 0.95,
-        patience_s: float = 1.0,
-    ) -> None:
+    def __init__(self, experiments: Sequence[Path], *, patience_s: float = 1.0) -> None:
         self._folders = tuple(experiments)
-        self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
         self._patience_s = patience_s
         self._scores: list[ExperimentScores] = []
 
     def __call__(self) -> tuple[Mean, ...]:
         """Raises RecordError when a file that everything hangs on is damaged."""
         if not self._scores:
-            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._folders]
+            self._scores = [ExperimentScores(folder) for folder in self._folders]
         for scores in self._scores:
             scores.read(self._patience_s)
-        return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))
+        return tuple(mean for scores in self._scores for mean in scores.means(CONFIDENCE))

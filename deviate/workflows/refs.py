@@ -112,9 +112,7 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
         _remove(root, place)
 
 
-def prepare_at(
-    checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
-) -> PreparedScript:
+def prepare_at(checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None) -> PreparedScript:
     """What a command means at that commit, read by the `deviate.toml` of the working tree.
 
     It counts as a state of the project at its own root, where runs come to be after the checkout is gone.
@@ -131,9 +129,7 @@ def prepare_at(
         str(place / Path(word).relative_to(root)) if Path(word).is_relative_to(root) else word for word in words
     ]
     try:
-        prepared = project.prepare(
-            project.find_target(words_in_checkout, folder, python, default=default_python(), then=then)
-        )
+        prepared = project.prepare(project.find_target(words_in_checkout, folder, python, default=default_python()))
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
     interpreter = python or default_python()
