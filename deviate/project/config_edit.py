@@ -4,6 +4,7 @@ tomlkit keeps the form of what it changes, but moves comments and tables about. 
 pieces that are whole by themselves, and tomlkit sees one piece at a time.
 """
 
+import dataclasses
 import re
 import textwrap
 import tomllib
@@ -16,7 +17,7 @@ from tomlkit.items import Item, Table
 
 from deviate.errors import InputError, ToolError
 from deviate.model import Place
-from deviate.project.config import MetricConfig, parse
+from deviate.project.config import METRIC_KEYS, MetricConfig, parse
 
 WIDTH = 116
 OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
@@ -147,21 +148,15 @@ def section_lines(section: MetricConfig) -> list[str]:
 
 def _values(section: MetricConfig) -> dict[str, Value]:
     """What a section says, key by key, without what goes without saying."""
-    values: dict[str, Value | None] = {
-        "where": None if section.where is None else str(section.where),
-        "expression": section.expression,
-        "path": None if section.path is None else [str(place) for place in section.path],
-        "label": section.label,
-        "direction": section.direction,
-        "aggregate": None if section.aggregate == "last" else section.aggregate,
-        "unit": section.unit or None,
-        "role": section.role,
-        "primary": section.is_primary or None,
-        "margin": section.margin,
-        "target": section.target,
-        "n_examples": section.n_examples,
-    }
-    return {key: value for key, value in values.items() if value is not None}
+    values: dict[str, Value] = {}
+    for name, field in zip(METRIC_KEYS, dataclasses.fields(section)[1:], strict=True):
+        value = getattr(section, field.name)
+        if value == field.default:
+            continue
+        if isinstance(value, tuple):
+            value = list(map(str, value))
+        values[name] = str(value) if isinstance(value, Place) else value
+    return values
 
 
 def _find(pieces: Sequence[Piece], name: str) -> Piece:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from deviate.errors import RecordError
-from deviate.model import Artifact, Captured, CapturedSet, Experiment, Run
+from deviate.model import Artifact, Captured, CapturedSet, Experiment, NotCaptured, Run
 from deviate.records.captured_sets import Frame, build
 from deviate.records.captured_weights import weights_at
 from deviate.records.stored_arrays import Stored, combine_shards
@@ -52,17 +52,17 @@ def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence
     full = {
         run.replicate
         for run in runs
-        if any(reason.startswith(f"predictions of {name}: ") for reason in run.not_captured)
+        if any((missing.kind, missing.name) == ("predictions", name) for missing in run.not_captured)
     }
     return {replicate: its for replicate, its in files.items() if replicate not in full}
 
 
 def _list_refusals(runs: Sequence[Run]) -> list[str]:
     """What the guest could not keep, with the runs that say so."""
-    replicates_by_reason: dict[str, list[int]] = {}
+    replicates_by_reason: dict[NotCaptured, list[int]] = {}
     for run in runs:
-        for reason in run.not_captured:
-            replicates_by_reason.setdefault(reason, []).append(run.replicate)
+        for missing in run.not_captured:
+            replicates_by_reason.setdefault(missing, []).append(run.replicate)
     return [f"Not captured in {_replicates(those)}: {reason}." for reason, those in replicates_by_reason.items()]
 
 

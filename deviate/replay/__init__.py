@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from deviate.replay.definitions import define_variant as define_variant
     from deviate.replay.environment import current_platform as current_platform
     from deviate.replay.execute import Listeners as Listeners
-    from deviate.replay.execute import execute as execute
     from deviate.replay.execute import execute_orders as execute_orders
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor

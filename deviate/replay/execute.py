@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from deviate.errors import DeviateError
-from deviate.model import Settings, Snapshot, Spec
+from deviate.model import Settings
 from deviate.records import keep_spec, runs_folder, spec_file
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
@@ -38,25 +38,6 @@ class Listeners:
     on_update: Callable[[RunUpdate], None] = lambda _: None
     on_notice: Callable[[str], None] = lambda _: None
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: ()
-
-
-def execute(
-    specs: Sequence[Spec],
-    snapshot: Snapshot,
-    experiment_folder: Path,
-    *,
-    jobs: int = 1,
-    timeout: float | None = None,
-    retries: int = 1,
-    on_update: Callable[[RunUpdate], None] = lambda _: None,
-) -> tuple[Outcome, ...]:
-    """Run what is not on record of one experiment, on this machine; gives the outcomes in the order of the specs."""
-    if snapshot.folder.parent != experiment_folder:
-        raise ValueError(f"{snapshot.folder} is not the snapshot of {experiment_folder}")
-    settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
-    orders = [Order(experiment_folder, spec) for spec in specs]
-    outcomes = execute_orders(orders, LocalExecutor(settings), settings, Listeners(on_update))
-    return tuple(outcomes[order] for order in orders)
 
 
 def execute_orders(

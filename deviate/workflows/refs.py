@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from deviate import project, records
 from deviate.base import only_there
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 
@@ -95,13 +95,9 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
     """
     place = deviate / "cache" / f"ref-{reference.commit[:10]}-{time.time_ns()}" / root.name
     try:
-        records.make_deviate_folder(deviate)
-        place.parent.mkdir(parents=True)
-    except OSError as error:
-        raise RecordError(
-            f"making {place.parent}: {error.strerror or error}", "check free space and permissions"
-        ) from (error)
-    try:
+        with records.writing(f"making {place.parent}"):
+            records.make_deviate_folder(deviate)
+            place.parent.mkdir(parents=True)
         creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
         if creation.returncode:
             raise InputError(
@@ -116,9 +112,7 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
         _remove(root, place)
 
 
-def prepare_at(
-    checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
-) -> PreparedScript:
+def prepare_at(checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None) -> PreparedScript:
     """What a command means at that commit, read by the `deviate.toml` of the working tree.
 
     It counts as a state of the project at its own root, where runs come to be after the checkout is gone.
@@ -135,9 +129,7 @@ def prepare_at(
         str(place / Path(word).relative_to(root)) if Path(word).is_relative_to(root) else word for word in words
     ]
     try:
-        prepared = project.prepare(
-            project.find_target(words_in_checkout, folder, python, default=default_python(), then=then)
-        )
+        prepared = project.prepare(project.find_target(words_in_checkout, folder, python, default=default_python()))
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
     interpreter = python or default_python()

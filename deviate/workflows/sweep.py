@@ -127,7 +127,10 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
             "give sweeps over different arguments different names: --name",
         )
     points = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
-    return tuple(sorted(points, key=lambda point: _place(point[0].value))) if _numbers(points) else tuple(points)
+    places = [_number(point.value) for point, _ in points]
+    if None not in places:
+        points.sort(key=lambda point: float(point[0].value))
+    return tuple(points)
 
 
 def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], options: AnalysisOptions) -> SweepFindings:
@@ -203,15 +206,6 @@ def _scale(values: Sequence[str]) -> Scale:
     if len(positions) < len(numbers):
         return "names"
     return "log" if min(positions) > 0 and max(positions) / min(positions) >= LEAST_RATIO else "linear"
-
-
-def _numbers(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]]) -> bool:
-    return all(_number(point.value) is not None for point, _ in points)
-
-
-def _place(value: str) -> float:
-    number = _number(value)
-    return math.inf if number is None else number
 
 
 def _number(value: str) -> float | None:
