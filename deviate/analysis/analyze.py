@@ -15,14 +15,12 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, loop_value
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.evidence import Objection
-from deviate.analysis.metrics.judge import Candidate, Judge
+from deviate.analysis.metrics.judge import Candidate, Judge, Objection
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
 from deviate.analysis.metrics.labels import tells_keys
-from deviate.analysis.metrics.naming import give_names
+from deviate.analysis.metrics.naming import give_names, name_parts
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
-from deviate.analysis.metrics.titles import name_parts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.identifier_words import direction_of, words
 from deviate.analysis.resolve.index import LoopNode
