@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.stats.advice import pairing_warnings as pairing_warnings
     from deviate.stats.check import check_completion as check_completion
     from deviate.stats.check import check_control as check_control
     from deviate.stats.check import check_metrics as check_metrics
@@ -159,7 +160,6 @@ if TYPE_CHECKING:
     from deviate.stats.tests.paired import mean_difference as mean_difference
     from deviate.stats.tests.paired import paired_interval as paired_interval
     from deviate.stats.tests.paired import paired_t as paired_t
-    from deviate.stats.tests.paired import pairing_warnings as pairing_warnings
     from deviate.stats.tests.paired import wilcoxon as wilcoxon
     from deviate.stats.tests.survival import kaplan_meier as kaplan_meier
     from deviate.stats.tests.survival import log_rank as log_rank
