@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.stats.advice import pairing_warnings as pairing_warnings
     from deviate.stats.check import check_completion as check_completion
     from deviate.stats.check import check_control as check_control
     from deviate.stats.check import check_metrics as check_metrics
     from deviate.stats.compare import compare as compare
     from deviate.stats.describe import describe as describe
-    from deviate.stats.describe import named_metric as named_metric
     from deviate.stats.design.design import SHOWN_RUNS as SHOWN_RUNS
     from deviate.stats.design.design import design as design
     from deviate.stats.design.design import equivalence_power as equivalence_power
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
     from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
-    from deviate.stats.estimates.aggregate import check_aggregate as check_aggregate
-    from deviate.stats.estimates.bootstrap import BCA as BCA
-    from deviate.stats.estimates.bootstrap import PERCENTILE as PERCENTILE
     from deviate.stats.estimates.bootstrap import Resamples as Resamples
     from deviate.stats.estimates.bootstrap import difference_bootstrap as difference_bootstrap
     from deviate.stats.estimates.bootstrap import glass_delta_bootstrap as glass_delta_bootstrap
@@ -104,11 +101,9 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.dunnett import dunnett_critical as dunnett_critical
     from deviate.stats.multiple.dunnett import dunnett_intervals as dunnett_intervals
     from deviate.stats.multiple.family import holm as holm
-    from deviate.stats.multiple.many import against_baseline as against_baseline
     from deviate.stats.multiple.many import all_pairs as all_pairs
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg
     from deviate.stats.multiple.many import compare_many as compare_many
-    from deviate.stats.multiple.many import contrast_all as contrast_all
     from deviate.stats.multiple.ranks import cliques as cliques
     from deviate.stats.multiple.ranks import critical_difference as critical_difference
     from deviate.stats.multiple.ranks import friedman as friedman
@@ -120,8 +115,6 @@ if TYPE_CHECKING:
     from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.published import Variability as Variability
     from deviate.stats.published import feasible_sd as feasible_sd
-    from deviate.stats.published import is_quotient as is_quotient
-    from deviate.stats.published import quotient_range as quotient_range
     from deviate.stats.published import variability_reduction as variability_reduction
     from deviate.stats.registry import STATISTICS as STATISTICS
     from deviate.stats.registry import Statistic as Statistic
@@ -143,7 +136,6 @@ if TYPE_CHECKING:
     from deviate.stats.stability.pairwise import pearson as pearson
     from deviate.stats.stability.pairwise import spearman as spearman
     from deviate.stats.stopping_rule import Progress as Progress
-    from deviate.stats.stopping_rule import check_target as check_target
     from deviate.stats.stopping_rule import is_settled as is_settled
     from deviate.stats.stopping_rule import next_look as next_look
     from deviate.stats.stopping_rule import progress as progress
@@ -169,7 +161,6 @@ if TYPE_CHECKING:
     from deviate.stats.tests.paired import mean_difference as mean_difference
     from deviate.stats.tests.paired import paired_interval as paired_interval
     from deviate.stats.tests.paired import paired_t as paired_t
-    from deviate.stats.tests.paired import pairing_warnings as pairing_warnings
     from deviate.stats.tests.paired import wilcoxon as wilcoxon
     from deviate.stats.tests.survival import kaplan_meier as kaplan_meier
     from deviate.stats.tests.survival import log_rank as log_rank

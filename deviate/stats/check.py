@@ -37,7 +37,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
 )
 from deviate.stats.multiple.family import holm
-from deviate.stats.notes import equal_words, where
+from deviate.stats.statements import equal_words, where
 from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss

@@ -19,10 +19,14 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.advice import (
+    ending_warnings,
     experiment_warnings,
+    fixed_seed_warnings,
     look_warnings,
     margin_warnings,
     metric_warnings,
+    pairing_warnings,
+    repetition_warnings,
     rule_warnings,
     silence_warnings,
     tail_warnings,
@@ -33,21 +37,18 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.aggregate import check_aggregate
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
-from deviate.stats.estimates.endings import ending_warnings
 from deviate.stats.estimates.evaluation import evaluation_warnings
-from deviate.stats.estimates.fixed_seeds import fixed_seed_warnings
 from deviate.stats.estimates.non_finite import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, label, match_metrics
-from deviate.stats.multiple.repetition import repetition_warnings
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import match_partners, pairing_warnings
+from deviate.stats.tests.paired import match_partners
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.identifier_words import split_identifier
@@ -41,7 +41,7 @@ INDICES = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
-def gather(survey: Survey) -> Iterator[HazardMatch]:
+def gather(survey: Survey) -> Matches:
     if "torch" not in survey.graph.imported_packages or "torch" in held_by_script(survey):
         return
     scatters = "torch_scatter" in survey.graph.imported_packages or any(

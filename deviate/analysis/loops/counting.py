@@ -95,8 +95,8 @@ def _iterated_expressions(
     if isinstance(node, cst.Name):
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
-            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                yield from _iterated_expressions(binding.value, scope, graph, depth - 1)
+            if (value := binding.whole("assign")) is not None:
+                yield from _iterated_expressions(value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
             yield from _iterated_expressions(value, function, graph, depth - 1)

@@ -9,8 +9,8 @@ from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compi
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, named_items, positional, walk
+from deviate.model.metric_vocabulary import split_words
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)
@@ -92,9 +92,8 @@ class _Keras:
         if isinstance(metrics, cst.Dict):
             return [
                 f"{output}_{key}"
-                for item in metrics.elements
-                if isinstance(item, cst.DictElement) and (output := constant_text(item.key)) is not None
-                for key in self._metrics(item.value, function, depth - 1)
+                for output, value in named_items(metrics)
+                for key in self._metrics(value, function, depth - 1)
             ]
         text = constant_text(metrics)
         if text is not None:
@@ -172,10 +171,7 @@ class _Keras:
 
 
 def _constant_keys(node: cst.BaseExpression | None) -> list[str]:
-    if not isinstance(node, cst.Dict):
-        return []
-    keys = [constant_text(item.key) for item in node.elements if isinstance(item, cst.DictElement)]
-    return [key for key in keys if key is not None]
+    return [key for key, _ in named_items(node)] if isinstance(node, cst.Dict) else []
 
 
 def _is_nothing(value: cst.BaseExpression) -> bool:
@@ -265,8 +261,8 @@ class _Transformers:
                 text = constant_text(binding.key)
                 if binding.how == "item" and text is not None:
                     keys.append(text)
-                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                    keys += self._list_returned(binding.value, function, depth - 1)
+                elif (value := binding.whole("assign")) is not None:
+                    keys += self._list_returned(value, function, depth - 1)
             return keys
         if isinstance(node, cst.Call):
             return self._list_called(node, function, depth)

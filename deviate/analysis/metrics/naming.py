@@ -2,10 +2,27 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, TELLING
+from deviate.analysis.metrics.collect import Judged
+from deviate.analysis.metrics.contexts import Context
+from deviate.analysis.metrics.judge import TRACKERS, Candidate
+from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
+from deviate.analysis.resolve.identifier_words import (
+    PHASES,
+    QUALITY,
+    SPENT,
+    STATISTICS,
+    TELLING,
+    VARIANTS,
+    clause,
+    phase_of,
+    phases_in,
+    unit_after,
+    words,
+)
+from deviate.analysis.resolve.templates import decimals
 
 
 @dataclass(slots=True)
@@ -138,3 +155,149 @@ def _number(names: list[str]) -> list[str]:
         result.append(name if number == 1 else f"{name}_{number}")
         used.add(result[-1])
     return result
+
+
+LISTING = re.compile(r"\s*(?:,|/|&|\band\b)\s*")
+PIECES = ("epoch", "step", "iteration", "batch", "episode")
+BETWEEN = re.compile(r"[\s,;/|(\[]*")
+
+
+def name_parts(metrics: Sequence[tuple[Judged, Context]]) -> list[NameParts]:
+    """What each metric's name can be made of.
+
+    Args:
+        metrics: in the order of files and lines, those of one site side by side.
+    """
+    places = _places(metrics)
+    titles = [_alone(judged, context, place) for (judged, context), place in zip(metrics, places, strict=True)]
+    for number, neighbour in _neighbours(metrics):
+        this, other = metrics[number][0].candidate, metrics[neighbour][0].candidate
+        if titles[number].text:
+            continue
+        if this.before.strip() == "(" and _root(this) == _root(other):
+            titles[number].text = list(titles[neighbour].text)  # `Loss {loss.val} ({loss.avg})`
+        elif decimals(this.value.spec) is not None and decimals(other.value.spec) is None:
+            # `Accuracy: {correct}/{n} ({share:.0f}%)` names the figure with decimals, not the one next to it.
+            titles[number].text, titles[neighbour].text = titles[neighbour].text, []
+    return titles
+
+
+def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
+    candidate, role = judged.candidate, judged.decision.role
+    value = candidate.value
+    if candidate.sink == "deviate" and (name := _declared_name(candidate)):
+        return NameParts(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
+    name_text = _listed_name(candidate, place) or candidate.before
+    text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
+    if role == "time":
+        text = _time_words(text, candidate)
+    function = [] if value.function.is_module else words(value.function.name)
+    head = candidate.message.split("{}")[0]
+    return NameParts(
+        text=text,
+        expression=expression_words(value.spelled),
+        phase=_phase(candidate, context, place),
+        hint=context.hint,
+        function=function,
+        variant=[word for word in words(f"{head} {name_text}") if word in VARIANTS],
+        statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
+        sink=candidate.sink,
+    )
+
+
+def _declared_name(candidate: Candidate) -> str:
+    """The name that `deviate.log` was given, as an identifier; empty where only a run can tell it."""
+    is_constant = candidate.message.count("{}") == 1
+    return re.sub(r"\W+", "_", candidate.before).strip("_") if is_constant else ""
+
+
+# ---------------------------------------------------------------- times
+
+
+def _time_words(text: list[str], candidate: Candidate) -> list[str]:
+    """Words of a time: `took` says nothing, the step that took it does."""
+    kind, unit = unit_after(candidate.after)
+    if not text and kind == "speed":
+        return words(unit.replace("/s", " per second"))
+    rest = [word for word in text if word not in SPENT]
+    if rest and rest != ["time"]:
+        return rest if set(rest) & TELLING or set(rest) - PHASES.keys() else [*rest, "time"]
+    if text or kind == "time":
+        of_expression = expression_words(candidate.value.spelled)
+        if len(of_expression) > 1 and of_expression[-1] == "time" and of_expression[0] != "time":
+            return of_expression
+        done = {word for word in words(candidate.message) if word in PIECES}
+        near = [word for word in words(candidate.before) if word in PIECES]
+        return [*(near[-1:] or (done if len(done) == 1 else ())), "time"]
+    return text
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _places(metrics: Sequence[tuple[Judged, Context]]) -> list[int | None]:
+    """The number of each value in its message; None where that cannot be told."""
+    latest: dict[tuple[int, str], int] = {}
+    places: dict[int, int | None] = {}
+    for judged, _ in metrics:
+        candidate = judged.candidate
+        if id(candidate) in places:
+            continue
+        texts = candidate.message.split("{}")
+        key = (candidate.line, candidate.message)
+        places[id(candidate)] = next(
+            (
+                place
+                for place in range(latest.get(key, -1) + 1, len(texts) - 1)
+                if texts[place] == candidate.before and texts[place + 1] == candidate.after
+            ),
+            None,
+        )
+        latest[key] = places[id(candidate)] or latest.get(key, -1)
+    return [places[id(judged.candidate)] for judged, _ in metrics]
+
+
+def _neighbours(metrics: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int, int]]:
+    """Each metric with the one before it in the same message and context."""
+    latest: dict[object, int] = {}
+    for number, (judged, context) in enumerate(metrics):
+        candidate = judged.candidate
+        key = (context.path, context.label, candidate.message, candidate.line)
+        if key in latest:
+            yield number, latest[key]
+        latest[key] = number
+
+
+def _listed_name(candidate: Candidate, place: int | None) -> str:
+    """The name that a list of names gives the value: `loss, accuracy: ({}, {})`."""
+    texts = candidate.message.split("{}")
+    if place is None:
+        return ""
+    first = place
+    while first > 0 and BETWEEN.fullmatch(texts[first]):
+        first -= 1
+    last = place
+    while last + 2 < len(texts) and BETWEEN.fullmatch(texts[last + 1]):
+        last += 1
+    names = LISTING.split(clause(texts[first].rpartition("\n")[2].replace(",", "&")).strip(" :=([&\t"))
+    if not len(names) == last - first + 1 > 1 or not all(0 < len(words(name)) <= MOST_WORDS for name in names[1:]):
+        return ""
+    shared = words(names[-1])[-1:]  # `min/max reward`
+    is_short = shared and set(shared) & TELLING and not set(words(names[place - first])) & TELLING
+    return f"{names[place - first]} {shared[0]}" if is_short else names[place - first]
+
+
+def _root(candidate: Candidate) -> str:
+    return re.split(r"[.\[(]", candidate.value.spelled)[0]
+
+
+def _phase(candidate: Candidate, context: Context, place: int | None) -> str | None:
+    """Train, test, val or eval: by the nearest text, the expression, the message up to here, or the function."""
+    spelled = re.sub(r"(?<=\w)\.val\b", "", candidate.value.spelled)  # the latest value of a meter
+    if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # what compares phases is of none
+        return None
+    texts = candidate.message.split("{}")
+    before = texts[place::-1] if place is not None else [candidate.message]
+    owner = candidate.value.function.owner
+    around = [candidate.value.function.name, owner.name if owner is not None else ""]
+    return phase_of(candidate.before, spelled, *before, *around)

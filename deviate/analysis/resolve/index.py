@@ -45,6 +45,11 @@ class Binding:
     annotation: cst.BaseExpression | None = None
     key: cst.BaseExpression | None = None
 
+    def whole(self, *ways: str) -> cst.BaseExpression | None:
+        """The expression that a plain target gets in one of these ways (values of `how`); None for any other."""
+        is_whole = self.how in ways and not self.position
+        return self.value if is_whole and isinstance(self.value, cst.BaseExpression) else None
+
 
 @dataclass(eq=False)
 class Function:

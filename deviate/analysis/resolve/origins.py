@@ -524,10 +524,9 @@ class Origins:
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
             values += [
-                (binding.value, scope)
+                (value, scope)
                 for binding in bindings
-                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
-                if binding.key is not None and constant_text(binding.key) == key
+                if (value := binding.whole("item")) is not None and constant_text(binding.key) == key
             ]
         return values
 

@@ -21,8 +21,16 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
-from deviate.model.metric_vocabulary import word_set
+from deviate.analysis.resolve.tree import (
+    constant_key,
+    constant_text,
+    element,
+    keywords,
+    last_name,
+    named_items,
+    positional,
+)
+from deviate.model.metric_vocabulary import split_words
 
 DEEPEST = 48
 MOST_REFERENTS = 12
@@ -708,11 +716,11 @@ class Resolver:
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key in the dict displays that an expression can be."""
         return [
-            (item.value, referent.function)
+            (value, referent.function)
             for referent in self.resolve(node, function)
             if isinstance(referent, Container) and isinstance(referent.node, cst.Dict)
-            for item in referent.node.elements
-            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
+            for name, value in named_items(referent.node)
+            if name == key
         ]
 
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
@@ -722,11 +730,7 @@ class Resolver:
         if isinstance(node, cst.Name):
             added = [item for item in added if item[1].module is function.module]
             _, bindings = self.find(name, function)
-            added = added + [
-                (binding.value, function)
-                for binding in bindings
-                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
-            ]
+            added = added + [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added
 
     def _additions_to(self, name: str) -> tuple[Argument, ...]:
@@ -745,9 +749,7 @@ class Resolver:
             for cls in module.classes.values():
                 for name, bound in cls.attributes.items():
                     self._added.setdefault(name, []).extend(
-                        (binding.value, where)
-                        for binding, where in bound
-                        if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
+                        (value, where) for binding, where in bound if (value := binding.whole("item")) is not None
                     )
 
     def _note_addition(self, call: cst.Call, scope: Function) -> None:
