@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
     from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
+    from deviate.stats.estimates.bootstrap import BCA as BCA
+    from deviate.stats.estimates.bootstrap import PERCENTILE as PERCENTILE
     from deviate.stats.estimates.bootstrap import Resamples as Resamples
     from deviate.stats.estimates.bootstrap import difference_bootstrap as difference_bootstrap
     from deviate.stats.estimates.bootstrap import glass_delta_bootstrap as glass_delta_bootstrap

@@ -42,7 +42,7 @@ OTHERS = (
 )
 
 
-@hazard("convolution", "kernels", is_told_once=True)
+@hazard("convolution", "kernels", is_reported_once=True)
 def convolution(survey: Survey) -> Matches:
     for call in kernels(survey, TORCH, also="cudnn"):
         if not MERGING.intersection(split_identifier(call.function.name)):

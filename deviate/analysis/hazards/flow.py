@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
-SORTING = split_words("sorted natsorted os_sorted humansorted sort")
-INDIFFERENT = SORTING | split_words(
+SORTING = word_set("sorted natsorted os_sorted humansorted sort")
+INDIFFERENT = SORTING | word_set(
     "len set frozenset min max any all bool sum Counter unique isin in1d setdiff1d intersect1d union1d print pprint "
     "debug info warning error critical exception isinstance update difference difference_update intersection "
     "intersection_update union issubset issuperset isdisjoint symmetric_difference type id repr rmtree copytree dict "
@@ -19,25 +19,25 @@ INDIFFERENT = SORTING | split_words(
 )
 """What is given items in any order and does the same."""
 
-KEEPING = split_words(
+KEEPING = word_set(
     "list tuple iter reversed filter map tqdm trange track array asarray chain from_iterable join copy deepcopy Series"
 )
 """What gives back its items in the order in which they came."""
 
-PICKING = split_words("choice choices sample enumerate zip pop popleft islice index")
+PICKING = word_set("choice choices sample enumerate zip pop popleft islice index")
 ADDING = {"append": 0, "extend": 0, "appendleft": 0, "insert": 1}
-WRITING = split_words("write writerow writerows writelines put put_nowait send")
-TRAINING = split_words("backward step fit partial_fit train_on_batch minimize apply_gradients")
-ASIDE = split_words(
+WRITING = word_set("write writerow writerows writelines put put_nowait send")
+TRAINING = word_set("backward step fit partial_fit train_on_batch minimize apply_gradients")
+ASIDE = word_set(
     "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs logger "
     "logging raw"
 )
 """Words in the names of functions and files that do nothing for the result of training."""
 
-TESTING = split_words("test testing infer inference demo predict")
+TESTING = word_set("test testing infer inference demo predict")
 """The same of functions, unless the training is in the name too."""
 
-REPORTING = split_words("print pprint log info debug warning error Image add_images log_image log_images")
+REPORTING = word_set("print pprint log info debug warning error Image add_images log_image log_images")
 
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 
@@ -281,10 +281,10 @@ class Flow:
 
 def is_aside(function: Function) -> bool:
     """Whether a function does nothing for the result of training, by its name and that of its file."""
-    name_words = words(function.name)
+    name_words = split_identifier(function.name)
     stem = function.module.file.rpartition("/")[2]
     is_test = not TESTING.isdisjoint(name_words) and {"train", "split"}.isdisjoint(name_words)
-    return is_test or not ASIDE.isdisjoint((*name_words, *words(stem)))
+    return is_test or not ASIDE.isdisjoint((*name_words, *split_identifier(stem)))
 
 
 def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:

@@ -31,7 +31,7 @@ SESSIONS = under(
 )
 
 
-@hazard("graph-session", "timing", is_told_once=True)
+@hazard("graph-session", "timing", is_reported_once=True)
 def graph_session(survey: Survey) -> Matches:
     for call in survey.calls(SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`

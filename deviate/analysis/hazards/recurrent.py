@@ -23,7 +23,7 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 
-@hazard("recurrent", "kernels", is_told_once=True)
+@hazard("recurrent", "kernels", is_reported_once=True)
 def recurrent(survey: Survey) -> Matches:
     if "CUBLAS_WORKSPACE_CONFIG" in survey.environment:
         return

@@ -14,12 +14,12 @@ from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.edges import SPAWNS
-from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, words
+from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 MOST_CONTEXTS = 12
 
@@ -244,7 +244,7 @@ def _default(name: str, function: Function) -> str | None:
 
 MOST_WORDS = 2
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-SILENT = split_words(
+SILENT = word_set(
     "self cls model models net network args arg opt opts options cfg config conf params hparams flags device cuda cpu "
     "gpu data loader loaders dataloader dataset datasets ds dl iterator iter batch x y input inputs target targets "
     "output outputs criterion optimizer scheduler logger log writer writers print verbose true false none str int "
@@ -350,14 +350,18 @@ def _ordinals(parts: Sequence[CallPath], graph: CallGraph) -> list[str]:
 def _argument_words(edge: Edge, graph: CallGraph) -> tuple[str, ...]:
     """What a call hands over, but for counters and switches."""
     spelled = [graph.nodes.code(value) for _, value in _arguments(edge)]
-    return tuple(text for text in spelled if text not in ("True", "False", "None") and not COUNTERS & set(words(text)))
+    return tuple(
+        text for text in spelled if text not in ("True", "False", "None") and not COUNTERS & set(split_identifier(text))
+    )
 
 
 def _sources(graph: CallGraph) -> tuple[Told, ...]:
     """Kinds of words on a call path, the most telling kind first."""
 
     def targets(call_path: CallPath) -> Iterator[str]:
-        return (word for frame in call_path for name in _assigned_names(frame, graph) for word in words(name))
+        return (
+            word for frame in call_path for name in _assigned_names(frame, graph) for word in split_identifier(name)
+        )
 
     def branches(call_path: CallPath) -> Iterator[str]:
         return (word for frame in call_path for word in _conditions(frame.node, graph))
@@ -370,24 +374,24 @@ def _constants(call_path: CallPath) -> Iterator[str]:
         for key, value in _arguments(edge):
             text, number = constant_text(value), constant_number(value)
             if text is not None:
-                yield from words(text)
+                yield from split_identifier(text)
             elif number is not None and key:
-                yield f"{'_'.join(words(key))}_{number:g}".replace(".", "_").replace("-", "minus_")
+                yield f"{'_'.join(split_identifier(key))}_{number:g}".replace(".", "_").replace("-", "minus_")
 
 
 def _names(call_path: CallPath) -> Iterator[str]:
     for edge in _edges(call_path):
         for key, value in _arguments(edge):
             if isinstance(value, cst.Name) and value.value == "True":
-                yield from words(key)
+                yield from split_identifier(key)
             elif not isinstance(value, cst.BaseString):
-                yield from (word for name in identifiers(value) for word in words(name))
+                yield from (word for name in identifiers(value) for word in split_identifier(name))
 
 
 def _functions(call_path: CallPath) -> Iterator[str]:
     for frame in call_path:
-        yield from () if frame.function.is_module else words(frame.function.name)
-        yield from words(frame.edge.callee.name) if frame.edge is not None else ()
+        yield from () if frame.function.is_module else split_identifier(frame.function.name)
+        yield from split_identifier(frame.edge.callee.name) if frame.edge is not None else ()
 
 
 def _edges(call_path: CallPath) -> Iterator[Edge]:
@@ -425,7 +429,7 @@ def _conditions(node: cst.CSTNode, graph: CallGraph) -> Iterator[str]:
     below = node
     for parent in graph.nodes.ancestors(node):
         if isinstance(parent, cst.If) and below is parent.body:
-            yield from (word for name in identifiers(parent.test) for word in words(name))
+            yield from (word for name in identifiers(parent.test) for word in split_identifier(name))
         if isinstance(parent, cst.FunctionDef):
             return
         below = parent

@@ -20,18 +20,18 @@ from deviate.analysis.resolve.identifier_words import (
     all_words,
     clause,
     direction_of,
+    split_identifier,
     unit_after,
-    words,
 )
 from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
 from deviate.analysis.resolve.templates import decimals, is_integer_spec
 from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
 from deviate.model import Direction, RejectionReason, Role
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
-TRACKERS = split_words(
+TRACKERS = word_set(
     "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
@@ -49,7 +49,7 @@ FIXED = {
 """Kinds of origin that are no measurement."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
-TEXT_NAMES = split_words(
+TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag"
 )
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
@@ -61,7 +61,8 @@ class View:
     """A candidate as the rules see it.
 
     Attributes:
-        words: of its expression; numerator_words: of that without what it is divided by.
+        expression_words: identifiers in the expression, split into words. numerator_words: the same for the numerator
+            of a quotient.
         words_before: words of the text before it.
         text: that text.
         unit: kind of the unit behind it: `speed`, `time` or empty.
@@ -70,7 +71,7 @@ class View:
 
     value: ReportedValue
     origin: Origin
-    words: list[str]
+    expression_words: list[str]
     numerator_words: list[str]
     words_before: list[str]
     text: str
@@ -89,7 +90,7 @@ class View:
         if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
             return False
         telling = QUALITY - NEUTRAL
-        return bool(telling & set(self.words)) or (
+        return bool(telling & set(self.expression_words)) or (
             self.digits is not None and bool(telling & set(self.words_before[-1:]))
         )
 
@@ -97,13 +98,13 @@ class View:
     def is_shown_as_quality(self) -> bool:
         """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
         telling = QUALITY - NEUTRAL
-        is_called = bool(telling & set(self.words)) or bool(telling & set(self.words_before[-1:]))
+        is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
         return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
 
     @property
     def is_length(self) -> bool:
         """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        name_words = {*self.words, *(self.words_before if self.is_watched else ())}
+        name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
         return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
 
     @property
@@ -145,7 +146,7 @@ def declared_metric(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
     if view.sink != "deviate" or view.value.style == Style.NAME:
         return None
-    called = {*view.words, *view.words_before}
+    called = {*view.expression_words, *view.words_before}
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
     return Evidence("time" if is_time else "quality", "logged with deviate.log")
 
@@ -160,21 +161,25 @@ def part_of_name(view: View) -> Objection | None:
 
 def learning_rate(view: View) -> Objection | None:
     """Learning rates are set, whoever computes them."""
-    is_named = RATES & set(view.words) or (RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED)
+    is_named = RATES & set(view.expression_words) or (
+        RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
+    )
     return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
 
 
 def time_left(view: View) -> Objection | None:
     is_named = (
-        ESTIMATES & {*view.words, *view.words_before}
+        ESTIMATES & {*view.expression_words, *view.words_before}
         and view.origin.kind != "quality"
-        and not QUALITY & set(view.words)
+        and not QUALITY & set(view.expression_words)
     )
     return Objection(RejectionReason.TIME_LEFT) if is_named else None
 
 
 def use_of_memory(view: View) -> Objection | None:
-    is_named = MEMORY & set(view.words) or (MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.words))
+    is_named = MEMORY & set(view.expression_words) or (
+        MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.expression_words)
+    )
     return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
 
 
@@ -195,14 +200,14 @@ def in_quotes(view: View) -> Objection | None:
 
 def text_name(view: View) -> Objection | None:
     """`model_name`, `results_dir`: names and places, whatever they are names of."""
-    last = words(last_name(_innermost(view.value.source)))[-1:]
+    last = split_identifier(last_name(_innermost(view.value.source)))[-1:]
     is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
     return Objection(RejectionReason.TEXT_NAME) if is_open and TEXT_NAMES & set(last) else None
 
 
 def whole_number(view: View) -> Objection | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
-    is_named = QUALITY & {*view.words, *view.words_before}
+    is_named = QUALITY & {*view.expression_words, *view.words_before}
     return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
 
 
@@ -212,7 +217,7 @@ def counter_name(view: View) -> Objection | None:
         and view.numerator_words[-1] in COUNTERS
         and view.origin.kind in ("unknown", "computed")
     )
-    if not is_named or view.digits is not None or QUALITY & {*view.words, *view.words_before}:
+    if not is_named or view.digits is not None or QUALITY & {*view.expression_words, *view.words_before}:
         return None
     return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
@@ -220,7 +225,7 @@ def counter_name(view: View) -> Objection | None:
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.words_before[-1:]
-    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.words, *view.words_before}:
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.expression_words, *view.words_before}:
         return None
     if COUNTERS & set(last):
         return Objection(RejectionReason.CALLED_COUNTER, view.text)
@@ -239,11 +244,13 @@ def quality_origin(view: View) -> Evidence | None:
 
 
 def quality_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.words) else None
+    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.expression_words) else None
 
 
 def time_word(view: View) -> Evidence | None:
-    return _by_name(view, "time") if TIMES & set(view.words) and not QUALITY & set(view.words_before) else None
+    return (
+        _by_name(view, "time") if TIMES & set(view.expression_words) and not QUALITY & set(view.words_before) else None
+    )
 
 
 def quality_label(view: View) -> Evidence | None:
@@ -252,7 +259,7 @@ def quality_label(view: View) -> Evidence | None:
 
 
 def neutral_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if NEUTRAL & set(view.words) else None
+    return _by_name(view, "quality") if NEUTRAL & set(view.expression_words) else None
 
 
 def time_label(view: View) -> Evidence | None:
@@ -324,7 +331,9 @@ def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _by_name(view: View, role: Role) -> Evidence:
     telling = QUALITY if role == "quality" else TIMES
-    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.words if word in telling))}")
+    return Evidence(
+        role, f"named with {', '.join(dict.fromkeys(word for word in view.expression_words if word in telling))}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from deviate.analysis.resolve.abstract_values import ClassRef, External, Instanc
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, named_items, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)

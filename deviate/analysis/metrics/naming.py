@@ -19,8 +19,8 @@ from deviate.analysis.resolve.identifier_words import (
     clause,
     phase_of,
     phases_in,
+    split_identifier,
     unit_after,
-    words,
 )
 from deviate.analysis.resolve.templates import decimals
 
@@ -191,7 +191,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
     text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
     if role == "time":
         text = _time_words(text, candidate)
-    function = [] if value.function.is_module else words(value.function.name)
+    function = [] if value.function.is_module else split_identifier(value.function.name)
     head = candidate.message.split("{}")[0]
     return NameParts(
         text=text,
@@ -199,7 +199,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
         phase=_phase(candidate, context, place),
         hint=context.hint,
         function=function,
-        variant=[word for word in words(f"{head} {name_text}") if word in VARIANTS],
+        variant=[word for word in split_identifier(f"{head} {name_text}") if word in VARIANTS],
         statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
         sink=candidate.sink,
     )
@@ -218,7 +218,7 @@ def _time_words(text: list[str], candidate: Candidate) -> list[str]:
     """Words of a time: `took` says nothing, the step that took it does."""
     kind, unit = unit_after(candidate.after)
     if not text and kind == "speed":
-        return words(unit.replace("/s", " per second"))
+        return split_identifier(unit.replace("/s", " per second"))
     rest = [word for word in text if word not in SPENT]
     if rest and rest != ["time"]:
         return rest if set(rest) & TELLING or set(rest) - PHASES.keys() else [*rest, "time"]
@@ -226,8 +226,8 @@ def _time_words(text: list[str], candidate: Candidate) -> list[str]:
         of_expression = expression_words(candidate.value.spelled)
         if len(of_expression) > 1 and of_expression[-1] == "time" and of_expression[0] != "time":
             return of_expression
-        done = {word for word in words(candidate.message) if word in PIECES}
-        near = [word for word in words(candidate.before) if word in PIECES]
+        done = {word for word in split_identifier(candidate.message) if word in PIECES}
+        near = [word for word in split_identifier(candidate.before) if word in PIECES]
         return [*(near[-1:] or (done if len(done) == 1 else ())), "time"]
     return text
 
@@ -280,10 +280,12 @@ def _listed_name(candidate: Candidate, place: int | None) -> str:
     while last + 2 < len(texts) and BETWEEN.fullmatch(texts[last + 1]):
         last += 1
     names = LISTING.split(clause(texts[first].rpartition("\n")[2].replace(",", "&")).strip(" :=([&\t"))
-    if not len(names) == last - first + 1 > 1 or not all(0 < len(words(name)) <= MOST_WORDS for name in names[1:]):
+    if not len(names) == last - first + 1 > 1 or not all(
+        0 < len(split_identifier(name)) <= MOST_WORDS for name in names[1:]
+    ):
         return ""
-    shared = words(names[-1])[-1:]  # `min/max reward`
-    is_short = shared and set(shared) & TELLING and not set(words(names[place - first])) & TELLING
+    shared = split_identifier(names[-1])[-1:]  # `min/max reward`
+    is_short = shared and set(shared) & TELLING and not set(split_identifier(names[place - first])) & TELLING
     return f"{names[place - first]} {shared[0]}" if is_short else names[place - first]
 
 

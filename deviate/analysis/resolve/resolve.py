@@ -30,7 +30,7 @@ from deviate.analysis.resolve.tree import (
     named_items,
     positional,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12

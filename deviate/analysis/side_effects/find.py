@@ -3,7 +3,7 @@
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect

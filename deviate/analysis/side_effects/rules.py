@@ -167,7 +167,7 @@ PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tensorflow.saved_model.save": (1, ("export_dir",)),
     "logging.FileHandler": (0, ("filename",)),
     "logging.handlers.RotatingFileHandler": (0, ("filename",)),
-    **dict.fromkeys(split_words("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
+    **dict.fromkeys(word_set("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
 }
 """Functions that write, with the place and the names of the argument that tells where."""
 CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
