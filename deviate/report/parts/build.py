@@ -9,7 +9,7 @@ from deviate.report.data.plain import document_data
 from deviate.report.data.published import SCHEMA
 from deviate.report.data.scores import score_rows
 from deviate.report.data.tables import data_section
-from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
+from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, Verdict, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdown_section
@@ -188,11 +188,12 @@ def _summary(
     descriptions = [description for description in matched if description is not None]
     primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
     shown_descriptions = primary or descriptions[:FEW]
-    lines: list[SummaryLine] = []
-    for description in shown_descriptions:
-        lines.append(summary_line(description))
-        interval = range_line(description) if primary else None
-        lines += [interval] if interval else []
+    lines = [
+        line
+        for description in shown_descriptions
+        for line in (summary_line(description), range_line(description) if primary else None)
+        if line is not None
+    ]
     other_descriptions = [description for description in descriptions if description not in shown_descriptions]
     return Summary(
         role=role,
