@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deviate.model import (
-    Convergence,
-    ConvergenceRow,
     Estimate,
     Experiment,
     ExperimentFindings,
@@ -78,12 +76,14 @@ def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
 
 def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Iterator[_Set]:
     """A set per criterion; without values in the main loop, one of the scores as they were at the end."""
-    converged = next(
-        (convergence for convergence in everything.stability.convergence if convergence.experiment == index), None
-    )
+    by_name = {description.metric.name: description for description in findings.descriptions}
+    converged = next((one for one in everything.stability.convergence if one.experiment == index), None)
     if converged is not None:
+        described = by_name.get(converged.metric)
+        nothing: tuple[None, ...] = (None,) * len(converged.replicates)
         for row in converged.rows:
-            yield _build_converged_set(index, findings, converged, row)
+            scores = row.scores if described is not None and is_accuracy(described.metric) else nothing
+            yield _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
         return
     accuracy = next((description for description in findings.descriptions if is_accuracy(description.metric)), None)
     if accuracy is not None:
@@ -91,16 +91,6 @@ def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Ite
         replicates = tuple(score.replicate for score in accuracy.scores)
         scores = tuple(score.value for score in accuracy.scores)
         yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
-
-
-def _build_converged_set(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
-    metric = next(
-        (description.metric for description in findings.descriptions if description.metric.name == converged.metric),
-        None,
-    )
-    nothing = (None,) * len(converged.replicates)
-    scores = row.scores if metric is not None and is_accuracy(metric) else nothing
-    return _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
 
 
 def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:

@@ -142,13 +142,7 @@ def _draw_differences(panel: Panel, plot: EstimationPlot, *, is_row: bool = Fals
 
 
 def _draw_difference(
-    panel: Panel,
-    place: float,
-    index: int,
-    difference: PlottedDifference,
-    *,
-    origin: float = 0.0,
-    is_row: bool = False,
+    panel: Panel, place: float, index: int, difference: PlottedDifference, *, origin: float = 0.0, is_row: bool = False
 ) -> bool:
     """The difference with its interval, from `origin` upwards or to the right; whether that leaves the panel."""
     if difference.estimate is None:

@@ -25,8 +25,8 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
         # The share stays until the next point, where it falls straight down; it ends with the last run.
         panel.line(steps.repeat(2)[1:-1], shares.repeat(2)[:-2], line.index, width=2)
         panel.points(steps[1:-1], shares[1:-1], line.index, diameter=6)
-        left = {step: [share for at, share in line.points if at <= step][-1] for step in line.ended}
-        ticks = [(np.full(2, float(step)), left[step] + np.array([-half, half])) for step in line.ended]
+        share_at = {step: [share for at, share in line.points if at <= step][-1] for step in line.ended}
+        ticks = [(np.full(2, float(step)), share_at[step] + np.array([-half, half])) for step in line.ended]
         panel.line(*join_lines(ticks), line.index, width=1.4, stroke=surface.ink)
     ended = ", | a run that ended before" if any(line.ended for line in plot.lines) else ""
     return panel.finish(f"share of runs not there yet{ended}", "main-loop steps done")

@@ -8,27 +8,13 @@ from deviate.report.format import MINUS, clean, shorten
 from deviate.report.numbers import PLUS_MINUS, TO, Number, Pieces
 
 SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "_": r"\_",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "$": r"\$",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''", "`": r"\`{}",
     # In the older font encoding, which is still the default, these three are other characters.
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    '"': "''",
-    "`": r"\`{}",
+    "<": "$<$", ">": "$>$", "|": "$|$",
     # At the beginning of a row they would belong to the end of the one before.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-}
+    "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
 SIGNS = {
     "−": "$-$", "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "…": r"\ldots{}", "–": "--", "—": "---", "‘": "`",
     "’": "'", "“": "``", "”": "''", "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "≈": r"$\approx$",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from deviate.model import Answer, Control, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs
+from deviate.report.lines import printable
 
 NARROWEST = 40
 NARROWEST_LAST = 12
@@ -142,7 +143,7 @@ def _hazards(diagnosis: Diagnosis, width: int) -> str:
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns as wide as they need, the last one wrapped into what is left; where too little is, paragraphs."""
-    cells = [[_clean(cell) for cell in row] for row in rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     missing = len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) - width
     gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
@@ -170,11 +171,6 @@ def _hung(text: str, width: int, indent: str = GAP) -> str:
 
 def _fill(text: str, width: int, first_indent: str, subsequent_indent: str) -> str:
     lines = textwrap.wrap(
-        _clean(text), width, initial_indent=first_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
+        printable(text), width, initial_indent=first_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def _clean(text: str) -> str:
-    """Text without control codes, which names of devices and messages of errors may hold."""
-    return "".join(character if character.isprintable() else " " for character in text)

@@ -57,14 +57,8 @@ def estimation_plot(
         groups=groups,
         differences=differences,
     )
-    level = next(
-        (
-            f"{confidence_text(interval.confidence)} "
-            for mean, _ in described
-            if isinstance(interval := mean.mean_interval, Interval)
-        ),
-        "",
-    )
+    means = [description.mean_interval for description, _ in described]
+    level = next((f"{confidence_text(mean.confidence)} " for mean in means if isinstance(mean, Interval)), "")
     return replace(plot, caption=_estimation_caption(plot, level))
 
 
@@ -123,30 +117,24 @@ def curve_plot(
     key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
 ) -> CurvePlot | None:
     groups: list[CurveGroup] = []
-    decimals_of: list[int | None] = []
+    courses: list[str] = []
     for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
         if description is None:
             continue
         metric = description.metric.name
         scored = {score.replicate for score in description.scores}
         runs = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
-        decimals_of.append(places_of(description))
-        groups.append(
-            CurveGroup(
-                index=index,
-                label=label,
-                counted=tuple(series for run, series in runs if run.replicate in scored),
-                failed=tuple(series for run, series in runs if run.replicate not in scored),
-            )
-        )
+        completed = tuple(series for run, series in runs if run.replicate in scored)
+        failed = tuple(series for run, series in runs if run.replicate not in scored)
+        groups.append(CurveGroup(index, label, completed, failed))
+        courses.append(_course(groups[-1], places_of(description)))
     if not any(group.counted or group.failed for group in groups):
         return None
     unit = next(unit_of(description.metric) for description in row if description is not None)
-    text = "; ".join(_course(group, places) for group, places in zip(groups, decimals_of, strict=True))
     return CurvePlot(
         key=key,
         title=name,
-        description=f"{name} of every run over main-loop steps. {text}",
+        description=f"{name} of every run over main-loop steps. {'; '.join(courses)}",
         caption=_curve_caption(groups, confidence_text(findings.confidence)),
         axis=unit_head(name, unit),
         confidence=findings.confidence,
