@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deviate.records.imported import write_imported as write_imported
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
+    from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
     from deviate.records.importers.registry import IMPORTERS as IMPORTERS
     from deviate.records.importers.registry import Imported as Imported

@@ -190,7 +190,11 @@ def explain(
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
     if controls.get("kernels") != "deterministic":
         return ending
-    errors = [(match, pattern) for pattern in MISSING for match in _over_lines(pattern).finditer(stderr_text)]
+    errors = [
+        (match, pattern)
+        for pattern in MISSING  # whoever prints an error may break its lines
+        for match in re.finditer(pattern.replace(" ", r"\s+"), stderr_text, re.IGNORECASE)
+    ]
     if not errors:
         return ending
     last, pattern = max(errors, key=lambda error: error[0].start())
@@ -216,11 +220,6 @@ def exception_line(stderr_text: str) -> str:
         if script_messages
         else ""
     )
-
-
-def _over_lines(pattern: str) -> re.Pattern[str]:
-    """A pattern of MISSING, compiled when a run has failed; whoever prints an error may break its lines."""
-    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def has_reported(attempt: Path) -> bool:

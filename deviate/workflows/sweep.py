@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deviate import records
 from deviate.errors import InputError
-from deviate.model import Experiment, ExperimentFindings, Findings
+from deviate.model import Description, Experiment, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.project import PreparedScript
@@ -143,9 +143,10 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], opt
     unit = ""
     for point, findings in judged:
         for index, item in enumerate(findings.experiments):
-            row, row_metric = _row(point, findings, index, item, metric)
-            rows += [row] if row is not None else []
-            unit = unit or row_metric
+            described = next((one for one in item.descriptions if one.metric.name == metric), None)
+            if described is not None:
+                rows.append(_row(point, findings, index, item.experiment, described))
+                unit = unit or described.metric.unit
     return SweepFindings(
         name=first.sweep,
         argument=first.argument,
@@ -160,12 +161,7 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], opt
     )
 
 
-def _row(
-    point: SweptValue, findings: Findings, index: int, item: ExperimentFindings, metric: str | None
-) -> tuple[SweepRow | None, str]:
-    described = next((one for one in item.descriptions if one.metric.name == metric), None)
-    if described is None:
-        return None, ""
+def _row(point: SweptValue, findings: Findings, index: int, experiment: Experiment, described: Description) -> SweepRow:
     sets = [
         evaluation_set
         for evaluation_set in findings.stability.sets
@@ -180,10 +176,10 @@ def _row(
     measures += [
         SweepMeasure("", weight.distance) for weight in findings.stability.weights if weight.experiment == index
     ]
-    row = SweepRow(
+    return SweepRow(
         value=point.value,
-        experiment=item.experiment.name,
-        variant=item.experiment.variant,
+        experiment=experiment.name,
+        variant=experiment.variant,
         n_runs=described.n_runs,
         scores=tuple(score.value for score in described.scores),
         mean=described.mean,
@@ -192,7 +188,6 @@ def _row(
         sd_interval=described.sd_interval,
         measures=tuple(measures),
     )
-    return row, described.metric.unit
 
 
 def _why(judged: Sequence[tuple[SweptValue, Findings]]) -> str:
