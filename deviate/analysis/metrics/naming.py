@@ -94,35 +94,19 @@ def _improved_by(
     return [place for place in places if name_parts[place].sink == name_parts[places[0]].sink]
 
 
-def _with_hint(name: str, item: NameParts) -> str:
-    return _prefix(name, item.hint)
-
-
-def _with_phase(name: str, item: NameParts) -> str:
-    return _prefix(name, item.phase)
-
-
-def _with_statistic(name: str, item: NameParts) -> str:
-    return _join(name, [item.statistic] if item.statistic else [])
-
-
-def _with_variant(name: str, item: NameParts) -> str:
-    return _join(name, item.variant[-1:])
-
-
 def _with_sink(name: str, item: NameParts) -> str:
     return _join(name, item.sink.replace("-", "_").split("_"))
 
 
-def _with_expression(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.expression])
-
-
-def _with_function(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.function])
-
-
-CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
+CHANGES: tuple[Callable[[str, NameParts], str], ...] = (
+    lambda name, item: _prefix(name, item.hint),
+    lambda name, item: _prefix(name, item.phase),
+    _with_sink,
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.expression]),
+    lambda name, item: _join(name, [item.statistic] if item.statistic else []),
+    lambda name, item: _join(name, item.variant[-1:]),
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.function]),
+)
 """What is added, one after the other, as long as several share a name."""
 
 

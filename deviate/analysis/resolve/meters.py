@@ -16,7 +16,7 @@ FEEDS = split_words("update add append push record observe put log __call__ accu
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
 """What a meter most likely prints as its value, the most telling attribute first."""
 
-Home = tuple[object, str]
+Home = tuple[Function | Class, str]
 """Where an object is kept: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
@@ -174,13 +174,10 @@ class Meters:
     def _title(self, home: Home) -> str:
         """The name that an object was given when it was made: `AverageMeter("Loss", ":.4e")`."""
         holder, name = home
-        bindings = (
-            holder.bindings.get(name, [])
-            if isinstance(holder, Function)
-            else [binding for binding, _ in holder.attributes.get(name, ())]
-            if isinstance(holder, Class)
-            else []
-        )
+        if isinstance(holder, Function):
+            bindings = holder.bindings.get(name, [])
+        else:
+            bindings = [binding for binding, _ in holder.attributes.get(name, ())]
         for binding in bindings:
             if isinstance(binding.value, cst.Call):
                 for value in (*positional(binding.value), *keywords(binding.value).values()):

@@ -594,7 +594,9 @@ class Origins:
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
-                return self._of_format(template, [*arguments, *keywords(node).values()], function, depth)
+                return self._of_shown(
+                    [*arguments, *keywords(node).values()], _literal_text(format_fields(template)), function, depth
+                )
         return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
@@ -660,10 +662,6 @@ class Origins:
             case cst.BinaryOperation(operator=cst.Add()) if _is_text(node):
                 return self._of_shown([node.left, node.right], "", function, depth)
         return None
-
-    def _of_format(self, template: str, values: Sequence[cst.BaseExpression], function: Function, depth: int) -> Origin:
-        """The origin of a filled `str.format` template."""
-        return self._of_shown(values, _literal_text(format_fields(template)), function, depth)
 
     def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
         """The origin of a text that shows some values among some words."""

@@ -9,7 +9,6 @@ import numpy as np
 from deviate.model import (
     Aggregated,
     Contrast,
-    Description,
     Estimate,
     ExperimentFindings,
     Interval,
@@ -131,7 +130,9 @@ def _gather(
         matched = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
         sides = [next(iter(first), None), *(both[0][1] if both else None for both in matched)]
         without = [
-            name for name, side in zip(names, sides, strict=True) if side is None or not side.n or _is_too_large(side)
+            name
+            for name, side in zip(names, sides, strict=True)
+            if side is None or not side.n or any(abs(score.value) > LARGEST for score in side.scores)
         ]
         if without:
             notes.append(f"{task} left out: no score in {', '.join(without)}")
@@ -273,7 +274,3 @@ def _thresholds(scale: _Scale) -> tuple[float, ...]:
 
 def _is_uneven(scale: _Scale) -> bool:
     return any(len({len(values) for values in side}) > 1 for side in scale.scores)
-
-
-def _is_too_large(description: Description) -> bool:
-    return any(abs(score.value) > LARGEST for score in description.scores)
