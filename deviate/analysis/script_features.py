@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import all_words, words
-from deviate.model.metric_vocabulary import split_words
+from deviate.analysis.resolve.identifier_words import all_words
+from deviate.model.metric_vocabulary import split_words, words
 
 LARGEST = 2_000_000
 """Bytes of a file that is still read: more is data."""

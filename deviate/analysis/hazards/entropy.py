@@ -20,9 +20,8 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.tree import last_name
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import split_words, words
 
 ALWAYS = split_words(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "

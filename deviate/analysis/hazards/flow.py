@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import split_words, words
 
 SORTING = split_words("sorted natsorted os_sorted humansorted sort")
 INDIFFERENT = SORTING | split_words(

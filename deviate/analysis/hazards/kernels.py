@@ -6,9 +6,8 @@ import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
-from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import split_words, words
 
 DATA = split_words("img imgs image images im ims mask masks target targets label labels gt")
 """Words for what is given to a model, without a gradient."""

@@ -11,7 +11,6 @@ from deviate.analysis.metrics.judge import TRACKERS, Candidate
 from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
 from deviate.analysis.resolve.identifier_words import (
     PHASES,
-    QUALITY,
     SPENT,
     STATISTICS,
     TELLING,
@@ -20,9 +19,9 @@ from deviate.analysis.resolve.identifier_words import (
     phase_of,
     phases_in,
     unit_after,
-    words,
 )
 from deviate.analysis.resolve.templates import decimals
+from deviate.model.metric_vocabulary import QUALITY, words
 
 
 @dataclass(slots=True)

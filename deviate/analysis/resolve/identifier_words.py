@@ -1,29 +1,15 @@
-"""Words of messages and identifiers: what `wording` says of keys, and what only stands around a value in a message."""
+"""Words of messages and identifiers that only stand around a value, or say of which phase or kind it is."""
 
 import re
 from collections.abc import Iterable
 
 from deviate.model.metric_vocabulary import (
-    COUNTERS,
-    ESTIMATES,
-    HIGHER,
-    LOWER,
-    MEMORY,
-    NEUTRAL,
     QUALITY,
-    RATES,
     SHORT_TIMES,
     SPEEDS,
-    direction_of,
     split_words,
     words,
 )
-
-__all__ = [
-    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "HOLDERS", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "PLAIN",
-    "QUALIFIERS", "QUALITY", "RATES", "SHORT_TIMES", "SPEEDS", "SPENT", "STATISTICS", "TELLING", "TUNED", "VARIANTS",
-    "all_words", "clause", "direction_of", "phase_of", "phases_in", "unit_after", "words",
-]  # fmt: skip
 
 # What papers and command lines call what is chosen, not measured.
 TUNED = split_words(

@@ -28,7 +28,7 @@ from deviate.analysis.resolve.callables import (
     WRITING,
 )
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
+from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import split_words
+from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_words, words
 
 DEEPEST = 14
 MOST_CALLS = 16
