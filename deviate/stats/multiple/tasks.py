@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -189,8 +190,9 @@ def _aggregate(
     n_resamples: int,
 ) -> Aggregated:
     scores = scale.scores[side]
-    values = stratified.estimates(scores, scale.optimum)
+    figures: dict[str, Any] = dict(stratified.estimates(scores, scale.optimum))
     ends = stratified.intervals(scores, scale.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
+    figures |= {f"{name}_interval": interval for name, interval in ends.items()}
     improvement: Estimate = Unavailable("the baseline itself")
     improved: Interval | Unavailable = Unavailable("the baseline itself")
     if side:
@@ -200,14 +202,7 @@ def _aggregate(
         )
     return Aggregated(
         name=name,
-        mean=values["mean"],
-        mean_interval=ends["mean"],
-        median=values["median"],
-        median_interval=ends["median"],
-        iqm=values["iqm"],
-        iqm_interval=ends["iqm"],
-        gap=values["gap"],
-        gap_interval=ends["gap"],
+        **figures,
         improvement=improvement,
         improvement_interval=improved,
         rank=ranks if isinstance(ranks, Unavailable) else ranks[side],
