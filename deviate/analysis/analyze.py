@@ -22,7 +22,6 @@ from deviate.analysis.metrics.naming import give_names, name_parts
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.identifier_words import direction_of, split_identifier
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
@@ -33,6 +32,7 @@ from deviate.analysis.side_effects import find_side_effects
 from deviate.analysis.side_effects.effects import output_paths
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
+from deviate.model.metric_vocabulary import direction_of, words
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""

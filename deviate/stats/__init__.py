@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import cohens_d as cohens_d
     from deviate.stats.estimates.effect import cohens_d_unweighted as cohens_d_unweighted
     from deviate.stats.estimates.effect import glass_delta as glass_delta
-    from deviate.stats.estimates.effect import hedges_correction as hedges_correction
     from deviate.stats.estimates.effect import hedges_g as hedges_g
     from deviate.stats.estimates.effect import hedges_g_interval as hedges_g_interval
     from deviate.stats.estimates.effect import sd_ratio as sd_ratio
@@ -92,6 +91,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.spread import levene as levene
     from deviate.stats.estimates.stratified import interquartile_mean as interquartile_mean
     from deviate.stats.estimates.stratified import interquartile_mean_interval as interquartile_mean_interval
+    from deviate.stats.estimates.summary import hedges_correction as hedges_correction
     from deviate.stats.estimates.variance import mean_ratio as mean_ratio
     from deviate.stats.estimates.variance import mean_ratio_interval as mean_ratio_interval
     from deviate.stats.estimates.variance import variance_excess as variance_excess

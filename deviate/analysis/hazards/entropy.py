@@ -20,9 +20,8 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import last_name
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_words, words
 
 ALWAYS = word_set(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "

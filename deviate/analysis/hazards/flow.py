@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_words, words
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
 INDIFFERENT = SORTING | word_set(

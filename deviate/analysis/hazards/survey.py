@@ -9,11 +9,10 @@ import libcst as cst
 
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_words, words
 
 DEEPEST = 4
 """Assignments and calls followed for one value."""

@@ -14,7 +14,6 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -28,6 +27,7 @@ from deviate.analysis.resolve.message_items import (
 )
 from deviate.analysis.resolve.tree import constant_key, positional, walk
 from deviate.model import RejectionReason
+from deviate.model.metric_vocabulary import words
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")

@@ -14,12 +14,12 @@ from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.edges import SPAWNS
-from deviate.analysis.resolve.identifier_words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, split_identifier
+from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, split_words, words
 
 MOST_CONTEXTS = 12
 

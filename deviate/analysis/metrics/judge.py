@@ -6,29 +6,25 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.metrics.phrases import tag_words
-from deviate.analysis.resolve.identifier_words import (
-    COUNTERS,
-    ESTIMATES,
-    MEMORY,
-    NEUTRAL,
-    QUALIFIERS,
-    QUALITY,
-    RATES,
-    SHORT_TIMES,
-    SPEEDS,
-    TUNED,
-    all_words,
-    clause,
-    direction_of,
-    split_identifier,
-    unit_after,
-)
+from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, unit_after
 from deviate.analysis.resolve.message_items import ReportedValue, Style
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
 from deviate.analysis.resolve.templates import decimals, is_integer_spec
 from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
 from deviate.model import Direction, RejectionReason, Role
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import (
+    COUNTERS,
+    ESTIMATES,
+    MEMORY,
+    NEUTRAL,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    direction_of,
+    split_words,
+    words,
+)
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
 TRACKERS = word_set(

@@ -68,21 +68,20 @@ class _Keras:
         arguments, by_name = positional(compiled), keywords(compiled)
         losses = by_name.get("loss") or (arguments[1] if len(arguments) > 1 else None)
         metrics = by_name.get("metrics") or (arguments[2] if len(arguments) > 2 else None)
-        keys = [f"{output}_loss" for output in _constant_keys(self._bound_values(losses, function))]
+        keys = [f"{output}_loss" for output in self._output_keys(losses, function)]
         for listed_ in (metrics, by_name.get("weighted_metrics")):
             keys += self._metrics(listed_, function)
         return keys
 
-    def _bound_values(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
-        if isinstance(node, cst.Name):
-            _, bindings = self.graph.resolver.find(node.value, function)
-            values = [
-                binding.value
-                for binding in bindings
-                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
-            ]
-            return values[-1] if values else node
-        return node
+    def _assigned(self, name: str, function: Function) -> list[cst.BaseExpression]:
+        """What is assigned to a variable, in order."""
+        values = [binding.value for binding in self.graph.resolver.find(name, function)[1] if binding.how == "assign"]
+        return [value for value in values if isinstance(value, cst.BaseExpression)]
+
+    def _output_keys(self, node: cst.BaseExpression | None, function: Function) -> list[str]:
+        """The keys of a dict, or of the one that a variable holds."""
+        values = self._assigned(node.value, function) if isinstance(node, cst.Name) else []
+        return _constant_keys(values[-1] if values else node)
 
     def _metrics(self, metrics: cst.BaseExpression | None, function: Function, depth: int = DEEPEST) -> list[str]:
         if metrics is None or depth == 0:
@@ -104,11 +103,7 @@ class _Keras:
             if metrics.value == "None":
                 return []
             scope, bindings = self.graph.resolver.find(metrics.value, function)
-            values = [
-                binding.value
-                for binding in bindings
-                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
-            ]
+            values = self._assigned(metrics.value, function)
             if values:
                 return self._metrics(values[-1], scope, depth - 1)
             for edge in self.graph.edges_into(scope) if any(binding.how == "parameter" for binding in bindings) else ():
@@ -146,7 +141,7 @@ class _Keras:
         for referent in self.graph.resolver.resolve(self.call.func.value, self.function):
             step = self.graph.resolver.method(referent.cls, name) if isinstance(referent, Instance) else None
             for returned in step.returns if step is not None else ():
-                keys = _constant_keys(self._bound_values(returned, step) if step is not None else None)
+                keys = self._output_keys(returned, step) if step is not None else []
                 if keys:
                     return keys
                 if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):

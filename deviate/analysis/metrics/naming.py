@@ -11,7 +11,6 @@ from deviate.analysis.metrics.judge import TRACKERS, Candidate
 from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
 from deviate.analysis.resolve.identifier_words import (
     PHASES,
-    QUALITY,
     SPENT,
     STATISTICS,
     TELLING,
@@ -23,6 +22,7 @@ from deviate.analysis.resolve.identifier_words import (
     unit_after,
 )
 from deviate.analysis.resolve.templates import decimals
+from deviate.model.metric_vocabulary import QUALITY, words
 
 
 @dataclass(slots=True)
@@ -94,36 +94,20 @@ def _improved_by(
     return [place for place in places if name_parts[place].sink == name_parts[places[0]].sink]
 
 
-def _with_hint(name: str, item: NameParts) -> str:
-    return _prefix(name, item.hint)
-
-
-def _with_phase(name: str, item: NameParts) -> str:
-    return _prefix(name, item.phase)
-
-
-def _with_statistic(name: str, item: NameParts) -> str:
-    return _join(name, [item.statistic] if item.statistic else [])
-
-
-def _with_variant(name: str, item: NameParts) -> str:
-    return _join(name, item.variant[-1:])
-
-
 def _with_sink(name: str, item: NameParts) -> str:
     return _join(name, item.sink.replace("-", "_").split("_"))
 
 
-def _with_expression(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.expression])
-
-
-def _with_function(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.function])
-
-
-CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
-"""Name parts that are added, one after the other, while several metrics share a name."""
+CHANGES: tuple[Callable[[str, NameParts], str], ...] = (
+    lambda name, item: _prefix(name, item.hint),
+    lambda name, item: _prefix(name, item.phase),
+    _with_sink,
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.expression]),
+    lambda name, item: _join(name, [item.statistic] if item.statistic else []),
+    lambda name, item: _join(name, item.variant[-1:]),
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.function]),
+)
+"""What is added, one after the other, as long as several share a name."""
 
 
 def _prefix(name: str, prefix: str | None) -> str:

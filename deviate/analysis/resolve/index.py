@@ -95,11 +95,8 @@ class Function:
     @property
     def receiver(self) -> str | None:
         """Name of the parameter that takes the instance (or class) of a method."""
-        return (
-            self.parameters[0]
-            if self.owner is not None and self.parameters and "staticmethod" not in self.marks
-            else None
-        )
+        is_bound = self.owner is not None and self.parameters and "staticmethod" not in self.marks
+        return self.parameters[0] if is_bound else None
 
 
 @dataclass(eq=False)

@@ -257,9 +257,6 @@ class Resolver:
             self._derived[cls] = classes
         return classes
 
-    def resolve_argument(self, argument: Argument) -> tuple[Value, ...]:
-        return self.resolve(*argument)
-
     def _resolve(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         kind = type(node)  # types compared directly: the classes of libcst are slow to match
         if kind in DISPLAYS:
@@ -405,7 +402,7 @@ class Resolver:
         return self._of_items(self.unpacked_items(value, position, function))
 
     def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
-        return [referent for item in items for referent in self.resolve_argument(item)]
+        return [referent for item in items for referent in self.resolve(*item)]
 
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         for referent in self.resolve(value, function):
@@ -452,7 +449,7 @@ class Resolver:
         for edge in self.ask(self.edges_into, function):
             argument = edge.argument(name)
             if argument is not None:
-                yield from self.resolve_argument(argument)
+                yield from self.resolve(*argument)
         if isinstance(binding.value, cst.BaseExpression):
             yield from self.resolve(binding.value, function.parent or function)
 
@@ -594,7 +591,7 @@ class Resolver:
                 yield from self._default_value(referent)
         key = constant_key(node)
         for item in self._items_with_key(node.value, key, function):
-            yield from self.resolve_argument(item)
+            yield from self.resolve(*item)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""

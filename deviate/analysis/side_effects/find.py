@@ -3,11 +3,10 @@
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_words, words
 
 LONGEST_CONDITION = 48
 RANKS = word_set("rank main master process primary")

@@ -137,7 +137,9 @@ def databases(survey: Survey, destinations: Destinations) -> Matches:
             address = call.argument(place, "storage", "url", "uri", "database", "host")
             value = destinations.constant(address, call.function)
             description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
-            if name == "optuna.create_study" and (address is None or not (value or _is_made(address))):
+            if name == "optuna.create_study" and (
+                address is None or not (value or isinstance(address, cst.Call | cst.FormattedString))
+            ):
                 continue
             if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
                 continue
@@ -145,10 +147,6 @@ def databases(survey: Survey, destinations: Destinations) -> Matches:
                 continue
             if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
                 yield "database", call.node, description
-
-
-def _is_made(address: cst.BaseExpression) -> bool:
-    return isinstance(address, cst.Call | cst.FormattedString)
 
 
 def _without_password(address: str) -> str:
