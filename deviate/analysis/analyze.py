@@ -32,7 +32,7 @@ from deviate.analysis.side_effects import find_side_effects
 from deviate.analysis.side_effects.effects import output_paths
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
-from deviate.model.metric_vocabulary import direction_of, words
+from deviate.model.metric_vocabulary import direction_of, split_identifier
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""

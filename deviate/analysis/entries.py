@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deviate.analysis.resolve.project_files import ProjectFiles, project_files
 from deviate.analysis.script_features import Signs, read_signs
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
 STARTING_NAMES = word_set("main run start launch experiment")

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from deviate.analysis.analyze import analyze, reached_by
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.model import Analysis, Loop, Metric, Site
-from deviate.model.metric_vocabulary import words
+from deviate.model.metric_vocabulary import split_identifier
 
 
 def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:

@@ -104,8 +104,8 @@ def judge(
     ]
     chosen, question = find_primary(_with_declared(metrics, matches)) if primary is None else (primary, "")
     metrics[0] = tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics[0])
-    settled = [_settle(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
-    settled += [_settle(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
+    resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
+    resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
     rng = np.random.default_rng(analysis_seed)
     resamples = Resamples(rng)
     described = [

@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
 INDIFFERENT = SORTING | word_set(

@@ -32,7 +32,7 @@ from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, walk
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
 PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")

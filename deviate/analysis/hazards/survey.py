@@ -12,7 +12,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
 """Assignments and calls followed for one value."""

@@ -14,7 +14,7 @@ from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
 DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")

@@ -27,7 +27,7 @@ from deviate.analysis.resolve.message_items import (
 )
 from deviate.analysis.resolve.tree import constant_key, positional, walk
 from deviate.model import RejectionReason
-from deviate.model.metric_vocabulary import words
+from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")

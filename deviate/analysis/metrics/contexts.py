@@ -19,7 +19,7 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.order import is_dead, runs_after
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
-from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, split_words, words
+from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, split_identifier, word_set
 
 MOST_CONTEXTS = 12
 

@@ -22,8 +22,8 @@ from deviate.model.metric_vocabulary import (
     SHORT_TIMES,
     SPEEDS,
     direction_of,
-    split_words,
-    words,
+    split_identifier,
+    word_set,
 )
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.

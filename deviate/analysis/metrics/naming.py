@@ -18,11 +18,10 @@ from deviate.analysis.resolve.identifier_words import (
     clause,
     phase_of,
     phases_in,
-    split_identifier,
     unit_after,
 )
 from deviate.analysis.resolve.templates import decimals
-from deviate.model.metric_vocabulary import QUALITY, words
+from deviate.model.metric_vocabulary import QUALITY, split_identifier
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from deviate.analysis.resolve.identifier_words import FILLERS, HOLDERS, PHASES, PLAIN, TELLING, clause
-from deviate.model.metric_vocabulary import COUNTERS, words
+from deviate.model.metric_vocabulary import COUNTERS, split_identifier
 
 MOST_WORDS = 4
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)

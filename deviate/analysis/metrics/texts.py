@@ -8,7 +8,7 @@ from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
-from deviate.model.metric_vocabulary import QUALITY, split_words, words
+from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 
 TEXT_METHODS = word_set(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"

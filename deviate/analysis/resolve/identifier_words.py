@@ -7,12 +7,12 @@ from deviate.model.metric_vocabulary import (
     QUALITY,
     SHORT_TIMES,
     SPEEDS,
-    split_words,
-    words,
+    split_identifier,
+    word_set,
 )
 
 # What papers and command lines call what is chosen, not measured.
-TUNED = split_words(
+TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
     "parameters progress percent"

@@ -8,7 +8,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
 FEEDS = word_set("update add append push record observe put log __call__ accumulate step set")

@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_words, words
+from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_identifier, word_set
 
 DEEPEST = 14
 MOST_CALLS = 16

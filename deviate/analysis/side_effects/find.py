@@ -6,7 +6,7 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import split_words, words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 LONGEST_CONDITION = 48
 RANKS = word_set("rank main master process primary")

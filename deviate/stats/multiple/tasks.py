@@ -193,9 +193,9 @@ def _aggregate(
     rng: np.random.Generator,
     n_resamples: int,
 ) -> Aggregated:
-    scores = scale.scores[side]
-    figures: dict[str, Any] = dict(stratified.estimates(scores, scale.optimum))
-    ends = stratified.intervals(scores, scale.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
+    scores = normalised.scores[side]
+    figures: dict[str, Any] = dict(stratified.estimates(scores, normalised.optimum))
+    ends = stratified.intervals(scores, normalised.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
     figures |= {f"{name}_interval": interval for name, interval in ends.items()}
     improvement: Estimate = Unavailable("the baseline itself")
     improved: Interval | Unavailable = Unavailable("the baseline itself")
@@ -271,5 +271,5 @@ def _thresholds(normalised: _NormalisedScores) -> tuple[float, ...]:
     return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 
 
-def _is_uneven(scale: _Scale) -> bool:
-    return any(len({len(values) for values in side}) > 1 for side in scale.scores)
+def _is_uneven(normalised: _NormalisedScores) -> bool:
+    return any(len({len(values) for values in side}) > 1 for side in normalised.scores)
