@@ -23,7 +23,6 @@ from deviate import records, replay, workflows
 from deviate.model import Settings
 from deviate.project import PreparedScript, find_target, prepare
 from deviate.records.layout import log_files
-from deviate.replay import Listeners
 from deviate.workflows import PreparedExperiment, Request
 
 ROOT = Path(__file__).parents[1]
@@ -82,7 +81,8 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
         started = time.perf_counter()
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         bare = told(done.stdout), time.perf_counter() - started
-        workflows.execute_experiments(list(begun.values()), settings, Listeners(), runs=number + 1)
+        orders = workflows.fair_order(list(begun.values()), runs=number + 1)
+        replay.execute_orders(orders, workflows.make_executor(settings), settings, drains=True)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     return found

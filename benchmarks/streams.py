@@ -19,6 +19,10 @@ from pathlib import Path
 
 from scipy import stats
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from planned import execute, plan
+
 from deviate import analysis, instrument, records, replay
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -90,8 +94,8 @@ def with_guest(root: Path, script: str, command: tuple[str, ...], variant: str) 
     folder.mkdir()
     found = analysis.analyze(root / script, root)
     snapshot = instrument.freeze(found, records.snapshot_folder(folder))
-    specs = replay.plan(snapshot, command=command, cwd=".", variant=replay.find_variant(variant), runs=1, seed=0)
-    (outcome,) = replay.execute(specs, snapshot, folder, jobs=1)
+    specs = plan(snapshot, command=command, cwd=".", variant=replay.find_variant(variant), runs=1, seed=0)
+    (outcome,) = execute(specs, snapshot, folder)
     return seconds((outcome.folder / "stdout.log").read_text())
 
 

@@ -41,7 +41,7 @@ class Display(Protocol):
         budget_s: float | None = None,
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
-        """Execute what is missing, and show progress; arguments are as in `workflows.execute_experiments`."""
+        """Execute what is missing, and show progress; arguments are as in `workflows.fair_order`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def run(
 
     Raises:
         InputError: a command names no program, or an experiment on record is of something else.
-        RunError, RecordError, KeyboardInterrupt: as in `workflows.execute_experiments`.
+        RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
     """
     for name, (script, request) in requests.items():
         if request.settings.executor == "local" and not request.wrap:

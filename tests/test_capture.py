@@ -159,7 +159,7 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
         return list(folder.glob(".deviate/experiments/train/runs/*/attempt-1/artifacts/*.npz"))
 
     before = files()
-    workflows.clean_up(folder / ".deviate", ["train"])
+    workflows.clean_up(folder / ".deviate", "train")
     assert len(files()) == len(before) > 0
     gone = deviate("clean", "train", "--captured")
     assert f"captured files of {len({it.parent for it in before})} runs" in gone.out

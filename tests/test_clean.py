@@ -67,7 +67,7 @@ def test_work_copies_go_and_all_else_stays(project: Path, deviate) -> None:  # t
     assert copies(project) == []
     assert files(folder) == before
     assert deviate("report", "train").out == report
-    told = workflows.clean_up(project / ".deviate", ["train"])[0]
+    told = workflows.clean_up(project / ".deviate", "train")
     assert (told.n_copies, told.n_bytes) == (0, 0)
     freed = space - workflows.size(folder)
     assert freed >= 1_000_000

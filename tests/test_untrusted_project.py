@@ -215,7 +215,7 @@ def test_cleaning_removes_nothing_behind_a_link(shipped: Path, tmp_path: Path, l
         os.utime(path, (0, 0))
     place.symlink_to(precious, target_is_directory=True)
     before = sorted(precious.rglob("*"))
-    told = clean_up_cache(shipped) if link == "cache" else clean_up(shipped, ["x"])[0]
+    told = clean_up_cache(shipped) if link == "cache" else clean_up(shipped, "x")
     assert "link" in told.problem
     assert sorted(precious.rglob("*")) == before
 
@@ -231,7 +231,7 @@ def test_a_claim_can_name_no_folder_for_removal(shipped: Path, tmp_path: Path) -
     }  # fmt: skip
     (attempt / "claim.json").write_text("{}")
     edit_record(attempt / "claim.json", **claim)
-    clean_up(shipped, ["x"])
+    clean_up(shipped, "x")
     assert precious.is_dir()
 
 

@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import libcst as cst
@@ -15,16 +15,13 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, loop_value
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.evidence import Objection
-from deviate.analysis.metrics.judge import Candidate, Judge
+from deviate.analysis.metrics.judge import Candidate, Judge, Objection
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
 from deviate.analysis.metrics.labels import tells_keys
-from deviate.analysis.metrics.naming import give_names
+from deviate.analysis.metrics.naming import give_names, name_parts
 from deviate.analysis.metrics.repeats import find_repeats
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
-from deviate.analysis.metrics.titles import name_parts
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.identifier_words import direction_of, split_identifier
 from deviate.analysis.resolve.index import LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
@@ -35,6 +32,7 @@ from deviate.analysis.side_effects import find_side_effects
 from deviate.analysis.side_effects.effects import output_paths
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
+from deviate.model.metric_vocabulary import direction_of, split_identifier
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""
@@ -128,10 +126,10 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             if all(context.label is None for context in item_contexts) and not tells_keys(
                 site.label, item.candidate, graph
             ):
-                site = _without_label(site)
+                site = replace(site, label=None)
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
-            site = _without_label(site)
+            site = replace(site, label=None)
         if site is not None:
             sites.append(site)
         if objection is not None:
@@ -196,10 +194,8 @@ def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:
 
 def _is_tappable(item: Judged) -> bool:
     value = item.candidate.value
-    if not value.is_tappable or any(isinstance(arg, cst.BaseString) for arg in [value.node]):
-        return False
     objection = item.decision.objection
-    return objection is None or objection.cause not in UNTAPPABLE
+    return not isinstance(value.node, cst.BaseString) and (objection is None or objection.cause not in UNTAPPABLE)
 
 
 def _reject(candidate: Candidate, objection: Objection, site: int | None) -> Rejected:
@@ -221,10 +217,6 @@ def _site(item: Judged, number: int) -> Site:
         label=candidate.label,
         fields=value.fields,
     )
-
-
-def _without_label(site: Site) -> Site:
-    return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
 def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
@@ -274,7 +266,7 @@ def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: Call
         metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
-    return tuple(_with_number(metric, number) for number, metric in enumerate(metrics))
+    return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
 
 
 def _to_metric(item: _Found, name: str) -> Metric:
@@ -320,10 +312,3 @@ def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> l
         if key not in names:
             metrics.append(Metric(-1, key, key, place.file, place.line, "history", role, direction, evidence, None))
     return metrics
-
-
-def _with_number(metric: Metric, number: int) -> Metric:
-    return Metric(
-        number, metric.name, metric.expression, metric.file, metric.line, metric.sink, metric.role, metric.direction,
-        metric.evidence, metric.site, metric.path, metric.label,
-    )  # fmt: skip

@@ -1,10 +1,17 @@
 """The analysis as the JSON document of `analyze --format json`, and the error for a script that reports nothing."""
 
+from collections.abc import Sequence
+
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, RejectionReason
+from deviate.model import Analysis, RejectionReason
 
 SCHEMA = 1
 # 2026-11-21  1  first format.
+METRIC = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")
+REJECTED = ("expression", "file", "line", "reason")
+LOOP = ("file", "line", "kind", "variable", "evidence")
+HAZARD = ("name", "file", "line", "code", "message")
+SIDE_EFFECT = ("kind", "what", "file", "line")
 MOST_SHOWN = 8
 NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
     (RejectionReason.UNMARKED,),
@@ -23,45 +30,19 @@ def to_document(analysis: Analysis) -> dict[str, object]:
         "schema": SCHEMA,
         "root": str(analysis.root),
         "script": analysis.script,
-        "main_loop": _loop(analysis.main_loop) if analysis.main_loop else None,
-        "metrics": [
-            {
-                "id": metric.id,
-                "name": metric.name,
-                "expression": metric.expression,
-                "file": metric.file,
-                "line": metric.line,
-                "sink": metric.sink,
-                "role": metric.role,
-                "direction": metric.direction,
-                "evidence": list(metric.evidence),
-            }
-            for metric in analysis.metrics
-        ],
-        "rejected": [
-            {"expression": item.expression, "file": item.file, "line": item.line, "reason": item.reason}
-            for item in analysis.rejected
-        ],
-        "alternatives": [_loop(loop) for loop in analysis.alternatives],
-        "hazards": [
-            {"name": item.name, "file": item.file, "line": item.line, "code": item.code, "message": item.message}
-            for item in analysis.hazards
-        ],
-        "side_effects": [
-            {"kind": item.kind, "what": item.what, "file": item.file, "line": item.line}
-            for item in analysis.side_effects
-        ],
+        "main_loop": _select(analysis.main_loop, LOOP) if analysis.main_loop else None,
+        "metrics": [_select(metric, METRIC) for metric in analysis.metrics],
+        "rejected": [_select(value, REJECTED) for value in analysis.rejected],
+        "alternatives": [_select(loop, LOOP) for loop in analysis.alternatives],
+        "hazards": [_select(hazard, HAZARD) for hazard in analysis.hazards],
+        "side_effects": [_select(effect, SIDE_EFFECT) for effect in analysis.side_effects],
     }
 
 
-def _loop(loop: Loop) -> dict[str, object]:
-    return {
-        "file": loop.file,
-        "line": loop.line,
-        "kind": loop.kind,
-        "variable": loop.variable,
-        "evidence": list(loop.evidence),
-    }
+def _select(record: object, names: Sequence[str]) -> dict[str, object]:
+    """Some fields of a record, tuples as lists."""
+    members = {name: getattr(record, name) for name in names}
+    return {name: list(member) if isinstance(member, tuple) else member for name, member in members.items()}
 
 
 def explain_nothing_found(analysis: Analysis) -> InputError:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.project_files import ProjectFiles, project_files
 from deviate.analysis.script_features import Signs, read_signs
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
 STARTING_NAMES = word_set("main run start launch experiment")

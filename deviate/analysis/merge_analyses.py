@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.analyze import analyze, reached_by
-from deviate.analysis.resolve.identifier_words import PHASES, split_identifier
+from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.model import Analysis, Loop, Metric, Site
+from deviate.model.metric_vocabulary import split_identifier
 
 
 def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:

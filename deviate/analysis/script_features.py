@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate.analysis.resolve.identifier_words import all_words, split_identifier
-from deviate.model.metric_vocabulary import word_set
+from deviate.analysis.resolve.identifier_words import all_words
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 LARGEST = 2_000_000
 """Maximum file size in bytes: larger files are data."""

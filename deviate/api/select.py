@@ -1,9 +1,12 @@
 """Some experiments of findings on stability, as findings of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from deviate.model import StabilityFindings
+from deviate.model import Convergence, SetStability, StabilityDifference, StabilityFindings, WeakModels, WeightStability
+
+Part = TypeVar("Part", SetStability, WeightStability, Convergence, WeakModels, StabilityDifference)
 
 
 def stability_of(findings: StabilityFindings, places: Sequence[int]) -> StabilityFindings:
@@ -13,29 +16,15 @@ def stability_of(findings: StabilityFindings, places: Sequence[int]) -> Stabilit
     """
     anew = {place: number for number, place in enumerate(places)}
     has_baseline = bool(places) and places[0] == 0
+
+    def select(parts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(replace(part, experiment=anew[part.experiment]) for part in parts if part.experiment in anew)
+
     return StabilityFindings(
-        sets=tuple(
-            replace(part, experiment=anew[part.experiment]) for part in findings.sets if part.experiment in anew
-        ),
-        weights=tuple(
-            replace(weight, experiment=anew[weight.experiment])
-            for weight in findings.weights
-            if weight.experiment in anew
-        ),
-        convergence=tuple(
-            replace(convergence, experiment=anew[convergence.experiment])
-            for convergence in findings.convergence
-            if convergence.experiment in anew
-        ),
-        weak=tuple(
-            replace(weak_runs, experiment=anew[weak_runs.experiment])
-            for weak_runs in findings.weak
-            if weak_runs.experiment in anew
-        ),
+        sets=select(findings.sets),
+        weights=select(findings.weights),
+        convergence=select(findings.convergence),
+        weak=select(findings.weak),
         reasons=tuple(findings.reasons[place] for place in places if place < len(findings.reasons)),
-        differences=tuple(
-            replace(difference, experiment=anew[difference.experiment])
-            for difference in findings.differences
-            if has_baseline and difference.experiment in anew
-        ),
+        differences=select(findings.differences) if has_baseline else (),
     )

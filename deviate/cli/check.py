@@ -4,7 +4,6 @@ import os
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from deviate.cli import complete
 from deviate.cli.app import command, is_coloured, width
 from deviate.cli.options.analysis import AnalysisFlags, Importer
 from deviate.cli.options.documents import STDOUT, Html, takes_stdout
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option, option_group
 from deviate.cli.options.sides import SideFlags
 from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
@@ -26,7 +25,6 @@ from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class CheckDocuments:
     """Output files of a check; None for no output.
 
@@ -34,16 +32,14 @@ class CheckDocuments:
         InputError: two of them go to standard output, which has room for one only.
     """
 
-    github: Annotated[
-        bool | None,
-        typer.Option(
-            "--github/--no-github",
-            help="Annotations and a job summary for GitHub Actions. Default: where GITHUB_ACTIONS is true.",
-        ),
-    ] = None
-    junit: Annotated[Path | None, typer.Option(help="Write the check as JUnit XML ('-' is standard output).")] = None
-    markdown: Annotated[Path | None, typer.Option(help="Write it for a pull request ('-' is standard output).")] = None
-    json: Annotated[Path | None, typer.Option(help="Write its figures as JSON ('-' is standard output).")] = None
+    github: bool | None = flag(
+        None,
+        "Annotations and a job summary for GitHub Actions. Default: where GITHUB_ACTIONS is true.",
+        "--github/--no-github",
+    )
+    junit: Path | None = flag(None, "Write the check as JUnit XML ('-' is standard output).")
+    markdown: Path | None = flag(None, "Write it for a pull request ('-' is standard output).")
+    json: Path | None = flag(None, "Write its figures as JSON ('-' is standard output).")
     html: Html = None
 
     def __post_init__(self) -> None:
@@ -63,33 +59,22 @@ class CheckDocuments:
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class GateFlags:
     """Requirements of a check, and what makes it fail."""
 
-    metric: Annotated[
-        list[str] | None, typer.Option(help="What is checked. May be repeated. Default: the primary metric.")
-    ] = None
-    margin: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[METRIC=]NUMBER", help="By how much worse is still all right. Default: is it worse at all?"
-        ),
-    ] = None
-    undecided: Annotated[
-        str, typer.Option(metavar="pass|fail", help="Whether runs that do not tell pass with a warning, or fail.")
-    ] = "pass"
-    control: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=complete.experiments,
-            help="Further experiment whose control variant has to hold. May be repeated.",
-        ),
-    ] = None
-    require_control: Annotated[
-        bool, typer.Option("--require-control", help="Fail where no control variant shows that runs are repeatable.")
-    ] = False
+    metric: list[str] | None = flag(None, "What is checked. May be repeated. Default: the primary metric.")
+    margin: list[str] | None = flag(
+        "[METRIC=]NUMBER", "By how much worse is still all right. Default: is it worse at all?"
+    )
+    undecided: str = flag("pass|fail", "Whether runs that do not tell pass with a warning, or fail.", default="pass")
+    control: list[str] | None = flag(
+        "NAME",
+        "Further experiment whose control variant has to hold. May be repeated.",
+        autocompletion=complete.experiments,
+    )
+    require_control: bool = flag(
+        None, "Fail where no control variant shows that runs are repeatable.", "--require-control", default=False
+    )
 
     def gate(self) -> Gate:
         """Parse the options. Raises InputError for an invalid one."""
@@ -125,12 +110,9 @@ def check_command(
         ),
     ] = None,
     ref: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="Run a script at this commit and in the working tree, and check the latter."),
+        str | None, option("REF", "Run a script at this commit and in the working tree, and check the latter.")
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the one experiment named as a baseline to commit.")
-    ] = None,
+    save: Annotated[Path | None, option("FILE", "Write the one experiment named as a baseline to commit.")] = None,
     gate_flags: GateFlags,
     analysis: AnalysisFlags,
     form: Importer = None,

@@ -52,11 +52,13 @@ def clean_command(
     folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
     cleanups = [
-        *workflows.clean_up(
-            folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
-        ),
-        *([] if names else [workflows.clean_up_cache(folder, is_dry=dry_run)]),
+        workflows.clean_up(
+            folder, name, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
+        )
+        for name in chosen
     ]
+    if not names:
+        cleanups.append(workflows.clean_up_cache(folder, is_dry=dry_run))
     for cleanup in cleanups:
         if parts := _parts(cleanup):
             typer.echo(f"{cleanup.name}  {', '.join(parts)}  {size_text(cleanup.n_bytes)}")

@@ -11,6 +11,7 @@ from deviate.cli.app import command
 from deviate.cli.execute import Output
 from deviate.cli.options.analysis import AnalysisFlags, Importer
 from deviate.cli.options.documents import DOCUMENTS, Documents
+from deviate.cli.options.groups import option
 from deviate.cli.publish import publish
 
 
@@ -32,9 +33,7 @@ def compare_command(
             help="Experiments by name, or NAME:VARIANT; or results from elsewhere: a file, a folder, a pattern.",
         ),
     ],
-    baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which of them is the baseline. Default: the first.")
-    ] = None,
+    baseline: Annotated[str | None, option("NAME", "Which of them is the baseline. Default: the first.")] = None,
     analysis: AnalysisFlags,
     form: Importer = None,
     documents: Documents,

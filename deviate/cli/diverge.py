@@ -13,6 +13,7 @@ from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
+from deviate.cli.options.groups import option
 from deviate.cli.options.launch import LaunchFlags, variables
 from deviate.cli.options.runs import VariantFlags
 from deviate.cli.options.values import choice
@@ -61,44 +62,31 @@ def diverge_command(
             "record, NAME:RUN or NAME:VARIANT:RUN. Default: what deviate.toml names.",
         ),
     ] = None,
-    variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What both runs hold: control, impl, … Default: control.")
-    ] = None,
+    variant: Annotated[str | None, option("NAME", "What both runs hold: control, impl, … Default: control.")] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="as-is", help="Leave the script's own seeds and settings: the variant as-is.")
+        str | None, option("as-is", "Leave the script's own seeds and settings: the variant as-is.")
     ] = None,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Run further pairs with what removes the likely causes, and compare.")
     ] = False,
     rung: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"Climb to this rung, though the runs are equal above, and no further: {', '.join(RUNGS)}.",
-        ),
+        option("NAME", f"Climb to this rung, though the runs are equal above, and no further: {', '.join(RUNGS)}."),
     ] = None,
     ulps: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Units in the last place that count as equal. Default: 0; 4 between two environments.",
-        ),
+        option("N", "Units in the last place that count as equal. Default: 0; 4 between two environments.", min=0),
     ] = None,
     variant_flags: VariantFlags,
-    python: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="Interpreter for the script; two for a run with each.")
-    ] = None,
+    python: Annotated[list[str] | None, option("PATH", "Interpreter for the script; two for a run with each.")] = None,
     launch: LaunchFlags,
     second_env: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Variable for the second run alone: CUDA_VISIBLE_DEVICES= for the CPU."),
+        list[str] | None, option("KEY=VALUE", "Variable for the second run alone: CUDA_VISIBLE_DEVICES= for the CPU.")
     ] = None,
     name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Name of the new experiments. Default: the script's, and -diverge."),
+        str | None, option("NAME", "Name of the new experiments. Default: the script's, and -diverge.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="The experiment seed.")] = 0,
+    seed: Annotated[int, option("N", "The experiment seed.")] = 0,
     execution: ExecutionFlags,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")

@@ -47,9 +47,10 @@ class Output:
         """Execute missing runs with a progress display."""
         from deviate.cli.progress import display
 
+        orders = workflows.fair_order(experiments, variants, runs)
         with display(
             self.people,
-            n_runs=len(workflows.fair_order(experiments, variants, runs)),
+            n_runs=len(orders),
             jobs=len(replay.slots(settings)),
             is_quiet=self.is_quiet,
             standing=workflows.LiveEstimates([experiment.folder for experiment in experiments]),
@@ -71,8 +72,8 @@ class Output:
                     watcher.notice(text)
 
             listeners = replay.Listeners(show, watcher.notice, further)
-            outcomes = workflows.execute_experiments(
-                experiments, settings, listeners, variants=variants, runs=runs, budget_s=budget_s
+            outcomes = replay.execute_orders(
+                orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
             )
         reused = sum(outcome.is_reused for outcome in outcomes.values())
         if reused:
@@ -95,10 +96,15 @@ def conclude(
     publish(answer, folder, documents)
     answer.record()
     if experiments[0].plan.settings.keep == "best":
-        names, metric, aggregate = [experiment.name for experiment in experiments], options.metric, options.aggregate
-        for cleanup in workflows.clean_up(
-            folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True
-        ):
+        for experiment in experiments:
+            cleanup = workflows.clean_up(
+                folder,
+                experiment.name,
+                "best",
+                metric=options.metric,
+                aggregate=options.aggregate,
+                spares_failed=True,
+            )
             if cleanup.problem:
                 output.say(f"Note     {cleanup.name} {cleanup.problem}")
     fine = {"completed", "cancelled"}  # runs ended by a budget or by the user have not failed

@@ -8,6 +8,7 @@ import typer
 from deviate import records, workflows
 from deviate.cli.app import command, nearest
 from deviate.cli.options.analysis import Importer
+from deviate.cli.options.groups import option
 from deviate.errors import InputError
 from deviate.report import clean
 
@@ -20,9 +21,7 @@ def import_command(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns: the runs of an experiment.")
     ],
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: as in the files.")
-    ] = None,
+    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: as in the files.")] = None,
     form: Importer = None,
 ) -> None:
     """Turn results that something else wrote into an experiment: list, show, report and compare work on it.

@@ -12,6 +12,7 @@ from deviate.cli.execute import Output
 from deviate.cli.options.analysis import Confidence
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
+from deviate.cli.options.groups import option
 from deviate.cli.options.launch import Command, LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
 from deviate.cli.preview import announcement
@@ -46,34 +47,26 @@ def overhead_command(
     *,
     command: Command = None,
     runs: Annotated[
-        int,
-        typer.Option("--runs", "-r", min=2, metavar="N", help="Runs of each mode; the first of each does not count."),
+        int, option("N", "Runs of each mode; the first of each does not count.", "--runs", "-r", min=2)
     ] = DEFAULT_RUNS,
     variants: Annotated[
-        str, typer.Option(metavar="FREE,HELD", help="The two modes: a variant with free kernels, one that holds them.")
+        str, option("FREE,HELD", "The two modes: a variant with free kernels, one that holds them.")
     ] = MODES,
     variant_flags: VariantFlags,
     profile: Annotated[
-        bool,
-        typer.Option("--profile/--no-profile", help="Kernel times too, of further runs that are profiled."),
+        bool, typer.Option("--profile/--no-profile", help="Kernel times too, of further runs that are profiled.")
     ] = True,
     profiled_runs: Annotated[
-        int,
-        typer.Option(min=2, metavar="N", help="Profiled runs of each mode; the first of each does not count."),
+        int, option("N", "Profiled runs of each mode; the first of each does not count.", min=2)
     ] = PROFILED_RUNS,
     window: Annotated[
-        str | None,
-        typer.Option(metavar="START:STOP", help="Main-loop steps that are profiled, from 0. Default: after a warm-up."),
+        str | None, option("START:STOP", "Main-loop steps that are profiled, from 0. Default: after a warm-up.")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: the script's, and -overhead.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="The experiment seed.")] = 0,
+    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's, and -overhead.")] = None,
+    seed: Annotated[int, option("N", "The experiment seed.")] = 0,
     launch: LaunchFlags,
-    python: Annotated[str | None, typer.Option(metavar="PATH", help="Interpreter for the script.")] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time; more than 1 disturbs the times.")
-    ] = 1,
+    python: Annotated[str | None, option("PATH", "Interpreter for the script.")] = None,
+    jobs: Annotated[int, option("N", "Runs at a time; more than 1 disturbs the times.", "--jobs", "-j", min=1)] = 1,
     execution: ExecutionFlags,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")

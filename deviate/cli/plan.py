@@ -10,6 +10,7 @@ from deviate.cli import complete
 from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import align_columns
 from deviate.cli.options.analysis import Confidence, Metric
+from deviate.cli.options.groups import option
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report import plain, plan_lines, plan_notes, plan_table
@@ -20,37 +21,24 @@ from deviate.report import plain, plan_lines, plan_notes, plan_table
     epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3",
 )
 def plan_command(
-    effect: Annotated[
-        float | None, typer.Option(metavar="D", help="Difference to be seen, in standard deviations over runs.")
-    ] = None,
-    difference: Annotated[
-        float | None, typer.Option(metavar="X", help="Difference to be seen, in units of the metric.")
-    ] = None,
+    effect: Annotated[float | None, option("D", "Difference to be seen, in standard deviations over runs.")] = None,
+    difference: Annotated[float | None, option("X", "Difference to be seen, in units of the metric.")] = None,
     pilot: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=complete.sources,
-            help="Experiment on record, or file, that shows the spread.",
-        ),
+        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete.sources),
     ] = None,
-    sd: Annotated[float | None, typer.Option(metavar="X", help="A guess of the SD, in units of the metric.")] = None,
+    sd: Annotated[float | None, option("X", "A guess of the SD, in units of the metric.")] = None,
     runs: Annotated[
-        list[int] | None,
-        typer.Option("--runs", "-r", min=2, metavar="N", help="What so many runs can see. Repeatable."),
+        list[int] | None, option("N", "What so many runs can see. Repeatable.", "--runs", "-r", min=2)
     ] = None,
     power: Annotated[float, typer.Option(min=0, max=1, help="Chance to see the difference when it is there.")] = 0.8,
     margin: Annotated[
-        float | None, typer.Option(metavar="X", help="Margin of equivalence, in units of the metric (SDs without any).")
+        float | None, option("X", "Margin of equivalence, in units of the metric (SDs without any).")
     ] = None,
     paired: Annotated[bool, typer.Option("--paired", help="Runs share their seeds and are compared as pairs.")] = False,
-    correlation: Annotated[
-        float | None, typer.Option(metavar="R", help="With --paired: correlation of the pairs. Default: 0.")
-    ] = None,
-    looks: Annotated[
-        str | None, typer.Option(metavar="K", help="Number of looks at equal steps: 4, or pocock:4. Default: one.")
-    ] = None,
-    candidates: Annotated[int, typer.Option(min=1, metavar="K", help="Candidates compared with one baseline.")] = 1,
+    correlation: Annotated[float | None, option("R", "With --paired: correlation of the pairs. Default: 0.")] = None,
+    looks: Annotated[str | None, option("K", "Number of looks at equal steps: 4, or pocock:4. Default: one.")] = None,
+    candidates: Annotated[int, option("K", "Candidates compared with one baseline.", min=1)] = 1,
     metric: Metric = None,
     confidence: Confidence = 0.95,
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,

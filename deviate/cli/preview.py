@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from deviate import analysis, replay
-from deviate.base import redact_words
+from deviate.base import first_few, redact_words
 from deviate.model import Analysis
 from deviate.project import PreparedScript
 from deviate.report import clean, render_analysis, size_text
@@ -87,13 +87,14 @@ def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
         places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
+    texts = {fate: first_few(list(of_fate), MOST_PLACES) for fate, of_fate in places.items()}
     if "replaced" in places and replacing:
         how = "one for all runs where it is held, else one for each run"
         yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
     if "kept with the split" in places and replacing:
-        yield f"Seeds    at {_some([*places['kept with the split']])} choose examples: kept where split is held"
+        yield f"Seeds    at {texts['kept with the split']} choose examples: kept where split is held"
     if "unknown" in places and replacing:
-        yield f"Seeds    at {_some([*places['unknown']])} may stay as they are: the runs tell what no variant varies"
+        yield f"Seeds    at {texts['unknown']} may stay as they are: the runs tell what no variant varies"
     if prepared.analysis.seeds and untouched:
         yield f"Seeds    kept in {', '.join(untouched)}"
 
@@ -122,9 +123,9 @@ def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
         places = [f"{effect.file}:{effect.line}" for effect in those if effect not in withheld]
         if withheld:
             uploads = [f"{effect.file}:{effect.line}" for effect in withheld]
-            yield f"Outside  upload at {_some(uploads)}: stays on the disk, offline"
+            yield f"Outside  upload at {first_few(uploads, MOST_PLACES)}: stays on the disk, offline"
         if places:
-            yield f"Outside  {kind} at {_some(places)}: {fate}"
+            yield f"Outside  {kind} at {first_few(places, MOST_PLACES)}: {fate}"
 
 
 def _is_of(name: str, tracker: str) -> bool:
@@ -134,11 +135,6 @@ def _is_of(name: str, tracker: str) -> bool:
 def _is_kept_back(client: str) -> bool:
     """Whether an offline tracker prevents this upload; it does not if the script sets the tracker online."""
     return client.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in client
-
-
-def _some(places: list[str]) -> str:
-    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
-    return ", ".join(places[:MOST_PLACES]) + more
 
 
 def _wrap(line: str, width: int) -> str:

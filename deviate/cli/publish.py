@@ -5,10 +5,10 @@ from pathlib import Path
 
 import typer
 
-from deviate import records, report, workflows
+from deviate import report, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.documents import Documents
-from deviate.errors import RecordError
+from deviate.cli.sheets import keep
 from deviate.pipeline import Answer
 from deviate.report import COLUMN_IN
 from deviate.workflows import write_paper
@@ -22,7 +22,10 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
     built = report.build_report(answer.findings)
     for form, target in documents.targets().items():
         workflows.write(report.render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(answer, built, folder)
+    if documents.html:
+        page_line = f"Report   {nearest(documents.html)}"
+    else:
+        page_line = keep(built, workflows.report_path(folder, answer.experiments), report.table_files(answer.findings))
     if not documents.takes_stdout:
         typer.echo(report.render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
@@ -31,22 +34,10 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
 
         write_paper(dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
-    if documents.paper is not None:  # last, since figures take time
+    if documents.paper is not None:  # last, for its figures take their time
         from deviate.report.paper import Style, paper_files
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(answer.findings, built, style), documents.paper)
         paper_line = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(paper_line, err=documents.takes_stdout)
-
-
-def _keep(answer: Answer, built: "report.Report", folder: Path) -> str:
-    """Write the page to its default path with its data beside it; returns a message about it."""
-    place = workflows.report_path(folder, answer.experiments)
-    try:
-        records.make_deviate_folder(folder)
-        workflows.write(report.render(built, "html"), place, sys.stdout)
-        workflows.write_tables(report.table_files(answer.findings), place.parent)
-    except RecordError as error:
-        return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
-    return f"Report   {nearest(place)}"

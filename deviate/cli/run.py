@@ -15,6 +15,7 @@ from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.capture import CaptureFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
 from deviate.cli.options.execution import Budget, ExecutionFlags
+from deviate.cli.options.groups import option
 from deviate.cli.options.launch import Command, LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, Runs, SampleSizeFlags, VariantFlags
 from deviate.cli.options.values import commands, pair, seconds
@@ -40,17 +41,11 @@ def run_command(
     command: Command = None,
     runs: Runs = None,
     variants: VariantFlags,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: the script's.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="The experiment seed: experiments with the same one pair.")
-    ] = 0,
+    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's.")] = None,
+    seed: Annotated[int, option("N", "The experiment seed: experiments with the same one pair.")] = 0,
     versus: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=COMMAND", help='NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"'
-        ),
+        option("NAME=COMMAND", 'NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"'),
     ] = None,
     sweep_of: sweep.Option = None,
     launch: LaunchFlags,

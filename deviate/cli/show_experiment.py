@@ -12,7 +12,7 @@ from deviate import records, replay, workflows
 from deviate.base import redact_variables, redact_words
 from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
-from deviate.model import Settings, Unavailable
+from deviate.model import Settings, Spec, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
 from deviate.report import clean, counted, duration, fill_lines, instant, name, replicates, size_text
 from deviate.workflows import Mean, RunState
@@ -55,7 +55,7 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     scores.read()
     completed = {
         state.run_id for state in states if state.state == "completed"
-    }  # a run may have ended since these were read
+    }  # a run may have ended since they were read
     scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
     diverged = {run for run, score in scores.runs.items() if score.is_diverged}
     states = tuple(
@@ -73,7 +73,7 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
         for state in states
         if variant in {"", state.variant}
     )
-    all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # these runs end early
+    all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
     means = tuple(mean for mean in all_means if variant in {"", mean.variant})
     return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
@@ -213,7 +213,9 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
     yield "Created", _origin_text(plan)
     for index, note in enumerate(plan.imported):
         yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
-    yield from () if plan.imported else _commands(plan)
+    yield from () if plan.imported else command_lines(plan)
+    if plan.environment and not plan.imported:
+        yield "Environment", variables_text(dict(plan.environment))
     for variant in plan.variants:
         if overview.variant in {"", variant.name}:
             definition = f": {replay.describe_variant(variant.definition)}" if variant.definition else ""
@@ -229,17 +231,15 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
     yield "Metrics", ", ".join(f"{name(metric.name)} ({way})" for metric, way in ways) or "none"
 
 
-def _commands(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The commands of a run."""
-    yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
-    if plan.then:
-        yield "Then", commands_text(plan.then)
-    if plan.prepare:
-        yield "Prepare", commands_text(plan.prepare)
-    if plan.wrap:
-        yield "Wrap", commands_text([plan.wrap])
-    if plan.environment:
-        yield "Environment", variables_text(dict(plan.environment))
+def command_lines(launched: Plan | Spec) -> Iterator[tuple[str, str]]:
+    """What is run, once or in one run."""
+    yield "Command", commands_text([launched.command]) + (f"  (in {launched.cwd})" if launched.cwd != "." else "")
+    if launched.then:
+        yield "Then", commands_text(launched.then)
+    if isinstance(launched, Plan) and launched.prepare:
+        yield "Prepare", commands_text(launched.prepare)
+    if launched.wrap:
+        yield "Wrap", commands_text([launched.wrap])
 
 
 def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -303,7 +303,7 @@ def _warnings(folder: Path, states: Sequence[RunState]) -> Iterator[str]:
     yield from read_manifest(records.snapshot_folder(folder)).warnings
     replicates_by_reason: dict[str, list[int]] = {}
     for state in states:
-        result = next((each.result for each in _attempts(state) if each.number == state.attempt), None)
+        result = next((attempt.result for attempt in attempts_of(state) if attempt.number == state.attempt), None)
         for warning in result.warnings if result else ():
             replicates_by_reason.setdefault(warning, []).append(state.replicate)
     for warning, those in replicates_by_reason.items():
@@ -311,7 +311,7 @@ def _warnings(folder: Path, states: Sequence[RunState]) -> Iterator[str]:
     yield from records.environment_misfits(folder)
 
 
-def _attempts(state: RunState) -> tuple[workflows.AttemptState, ...]:
+def attempts_of(state: RunState) -> tuple[workflows.AttemptState, ...]:
     return workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
 
 

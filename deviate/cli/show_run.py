@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate import records, replay, workflows
+from deviate import records, replay
 from deviate.base import redact_variables, redact_words
 from deviate.cli.columns import align_columns
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
-    commands_text,
+    attempts_of,
+    command_lines,
     state_document,
     state_text,
     step_text,
@@ -44,13 +45,13 @@ def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunStat
 def run_text(experiment: Path, state: RunState) -> str:
     """Text with several lines."""
     lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
-    tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
-    if tried:
+    if tried := attempts_of(state):
         lines += ["", align_columns([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
                                *(_attempt_row(attempt, state) for attempt in tried)])]  # fmt: skip
     if state.folder is not None:
         lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(state.folder))]
-        if captured_files := _list_captured(state.folder):
+        if sizes := _sizes(state.folder):
+            captured_files = ((path.name, size_text(size)) for path, size in sizes)
             lines += ["", align_columns([("captured", "size"), *captured_files])]
         facts = facts_of(state.folder)
         if facts:
@@ -63,7 +64,6 @@ def run_text(experiment: Path, state: RunState) -> str:
 def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
     """The run as a JSON object."""
     spec = _spec(experiment, state)
-    tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     return {
         **state_document(state),
         "spec": None if spec is None else _spec_document(spec),
@@ -74,7 +74,7 @@ def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
                 "claim": None if attempt.claim is None else dataclasses.asdict(attempt.claim),
                 "result": None if attempt.result is None else dataclasses.asdict(attempt.result),
             }
-            for attempt in tried
+            for attempt in attempts_of(state)
         ],
         "files": {} if state.folder is None else dict(_paths(state.folder)),
         "captured": {} if state.folder is None else {path.name: size for path, size in _sizes(state.folder)},
@@ -94,11 +94,7 @@ def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
         yield "Id", state.run_id
     spec = _spec(experiment, state)
     if spec is not None:
-        yield "Command", commands_text([spec.command]) + (f"  (in {spec.cwd})" if spec.cwd != "." else "")
-        if spec.then:
-            yield "Then", commands_text(spec.then)
-        if spec.wrap:
-            yield "Wrap", commands_text([spec.wrap])
+        yield from command_lines(spec)
         yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
         yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
         if spec.capture:
@@ -132,10 +128,6 @@ def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:
 def _files(attempt: Path) -> Iterator[tuple[str, str]]:
     for label, path in _paths(attempt):
         yield label, path if Path(path).exists() else f"{path} (removed)" if label == "Work copy" else f"{path} (none)"
-
-
-def _list_captured(attempt: Path) -> list[tuple[str, str]]:
-    return [(path.name, size_text(size)) for path, size in _sizes(attempt)]
 
 
 def _sizes(attempt: Path) -> list[tuple[Path, int]]:

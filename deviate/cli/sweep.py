@@ -8,6 +8,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
+from deviate.cli.options.groups import option
 from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
@@ -17,11 +18,10 @@ if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
 
 Option = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "ARGUMENT=VALUES",
+        'Repeat for each value of an argument of the command: "--batch-size=16,64,256", "lr=0.1,1", "env:BATCH=16,64".',
         "--sweep",
-        metavar="ARGUMENT=VALUES",
-        help='Repeat for each value of an argument of the command: "--batch-size=16,64,256", "lr=0.1,1", '
-        '"env:BATCH=16,64".',
     ),
 ]
 Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its measures against the argument.")]

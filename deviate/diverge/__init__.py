@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from deviate.diverge.requests import ending as ending
     from deviate.diverge.requests import free_base as free_base
     from deviate.diverge.source_context import attach_source_context as attach_source_context
-    from deviate.diverge.sums import are_within as are_within
     from deviate.diverge.ulps import float_form as float_form
     from deviate.diverge.ulps import ulps as ulps
     from deviate.diverge.ulps import value_ulps as value_ulps

@@ -7,7 +7,7 @@ from functools import partial
 from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
 from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
-from deviate.model.divergence import Difference, Place, Rung, RungFindings, Trace, TraceRecord
+from deviate.model.divergence import Difference, Rung, RungFindings, Trace, TraceRecord
 from deviate.model.traces import Records, columns
 
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
@@ -139,11 +139,8 @@ def _end_of(trace: Trace) -> str:
 
 
 def _describe_record(record: TraceRecord) -> str:
-    return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{_at(record.place)}"  # losses are called loss
-
-
-def _at(place: Place | None) -> str:
-    return "" if place is None else f" ({place.file}:{place.line})"
+    at = "" if record.place is None else f" ({record.place.file}:{record.place.line})"
+    return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{at}"  # a loss is called loss
 
 
 def _then(pair: tuple[Records, Records], places: tuple[int, int], rows: tuple[Rows, Rows]) -> dict[str, object]:

@@ -58,7 +58,8 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
     if metric is not None:
         metric = dataclasses.replace(metric, step=update_of(metric, pair))
     weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
-    n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in reported if _in_both(name, pair))
+    in_both = [name for name in reported if all(name in run.series for run in pair.runs)]
+    n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in in_both)
     n_losses = comparison.n_compared
     first = _earlier(loss, metric)
     if first is None and weights == "differ" and not tolerance:
@@ -107,10 +108,6 @@ def _growth(pair: Pair, metrics: Sequence[str]) -> tuple[Growth, ...]:
     mine, theirs = pair.traces
     losses = growth_of_losses(mine[0], theirs[0]) if mine and theirs else ()
     return tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, metrics)) if growth.steps)
-
-
-def _in_both(name: str, pair: Pair) -> bool:
-    return all(name in run.series for run in pair.runs)
 
 
 def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:

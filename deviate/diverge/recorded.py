@@ -62,7 +62,8 @@ def compare_recorded(
         rung = RUNGS[level - 1]
         rungs.append(compare_traces(*pair.traces, rung, tolerance_ulps=tolerance))
     elif weights is not None and _is_earlier(weights, rungs[0].difference):
-        rungs.append(RungFindings("steps", n_compared=_n_captured(one, other), difference=weights))
+        n_captured = len(_weights_by_step(one).keys() & _weights_by_step(other).keys())
+        rungs.append(RungFindings("steps", n_compared=n_captured, difference=weights))
     findings = findings_of(
         mine,
         pair,
@@ -153,10 +154,6 @@ def _weights_by_step(run: Run) -> dict[int, Artifact]:
     return {
         artifact.step: artifact for artifact in weights if artifact.step is not None and artifact.rank in {None, lowest}
     }
-
-
-def _n_captured(one: Run, other: Run) -> int:
-    return len(_weights_by_step(one).keys() & _weights_by_step(other).keys())
 
 
 def _first_weights(one: Run, other: Run) -> Difference | None:

@@ -9,6 +9,8 @@ from deviate.model import Concern, Framework, Machine
 ON = frozenset({"1", "true", "yes", "on"})
 CODE_PATHS = ("MKL_CBWR", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
 FORCED_DETERMINISM = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+TF32_OVERRIDES = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
+AUTOTUNE = "TORCHINDUCTOR_MAX_AUTOTUNE"
 RECORDED = ("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE")
 UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondeterministic_ops=false")
 
@@ -80,31 +82,19 @@ def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mappi
 
 def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
     """Variables that variants cannot override, or only in part."""
-    for name in FORCED_DETERMINISM:
-        if variables.get(name, "").lower() in ON:
-            yield Concern(
-                f"{name}={variables[name]}",
-                "deviate takes it away where a variant leaves kernels free; in as-is it stays",
-            )
-    workspace = variables.get("CUBLAS_WORKSPACE_CONFIG")
-    if workspace is not None:
-        yield Concern(
-            f"CUBLAS_WORKSPACE_CONFIG={workspace}",
-            "deviate sets its own where kernels are held and takes it away where they are free; in as-is it stays",
-        )
-    for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"):
-        if name in variables:
-            yield Concern(
-                f"{name}={variables[name]}",
-                "decides on TF32 for every program, where precision is left free too",
-                f"unset {name}, and choose in the script",
-            )
-    if variables.get("TORCHINDUCTOR_MAX_AUTOTUNE", "").lower() in ON:
-        yield Concern(
-            f"TORCHINDUCTOR_MAX_AUTOTUNE={variables['TORCHINDUCTOR_MAX_AUTOTUNE']}",
-            "compiled code chooses kernels by time, which differs between runs",
-            "unset TORCHINDUCTOR_MAX_AUTOTUNE",
-        )
+    are_on = {name for name, value in variables.items() if value.lower() in ON}
+    free = "deviate takes it away where a variant leaves kernels free; in as-is it stays"
+    held = "deviate sets its own where kernels are held and takes it away where they are free; in as-is it stays"
+    tf32 = "decides on TF32 for every program, where precision is left free too"
+    autotune = "compiled code chooses kernels by time, which differs between runs"
+    for name, is_effective, why, advice in (
+        *((name, name in are_on, free, "") for name in FORCED_DETERMINISM),
+        ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG" in variables, held, ""),
+        *((name, name in variables, tf32, f"unset {name}, and choose in the script") for name in TF32_OVERRIDES),
+        (AUTOTUNE, AUTOTUNE in are_on, autotune, f"unset {AUTOTUNE}"),
+    ):
+        if is_effective:
+            yield Concern(f"{name}={variables[name]}", why, advice)
     flags = variables.get("XLA_FLAGS")
     if flags is not None:
         undone = [flag for flag in UNDONE_IN_XLA if flag in flags]

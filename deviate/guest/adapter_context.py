@@ -18,8 +18,6 @@ from .write_guard import WriteGuard
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from .split import EarlyDraws
-
     P = TypeVar("P")
 
 
@@ -51,7 +49,6 @@ class AdapterContext:
         self.guard = guard
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
-        self._early_draws: EarlyDraws | None = None
         self._parts: dict[object, Any] = {}
         self.has_looked = False
         recorder.at_main_step.append(self._at_first_step)
@@ -96,15 +93,6 @@ class AdapterContext:
             return result
 
         setattr(owner, name, wraps_like(call, original))
-
-    @property
-    def early_draws(self) -> EarlyDraws:
-        """The instance of this process, shared by all adapters."""
-        if self._early_draws is None:
-            from .split import EarlyDraws  # most processes draw from no generator that an adapter patches
-
-            self._early_draws = EarlyDraws(self.streams, self.project)
-        return self._early_draws
 
     def _at_first_step(self, step: int) -> None:
         self.recorder.at_main_step.remove(self._at_first_step)

@@ -36,9 +36,10 @@ class Moment:
             self.is_due = True
             self.recorder.tell(self.at_step)
 
-    def explain_miss(self, otherwise: str) -> str:
-        """Why no bit was flipped, in words."""
-        return otherwise if self.is_due else "step %d of the main loop, before which one-bit was to come" % self.step
+    def record_miss(self, otherwise: str) -> None:
+        """Record why no bit was flipped, in words."""
+        early = "step %d of the main loop, before which one-bit was to come" % self.step
+        self.recorder.event("uncontrolled", otherwise if self.is_due else early, "", 0)
 
 
 def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, ...]]]:

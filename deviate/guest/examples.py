@@ -73,11 +73,10 @@ def example_keys(batch: Array) -> Array:
     """A hash of each row of an array, which identifies examples in any order; shape (rows,), uint64."""
     from hashlib import blake2b  # loads OpenSSL, and most runs capture nothing
 
-    from .hashing import pieces
+    from .hashing import flat, pieces
 
     kind, shape, buffer = batch
-    view = memoryview(buffer)
-    view = view.cast("B") if view.nbytes else view
+    view = flat(buffer)
     rows = shape[0]
     width = len(view) // rows if rows else 0
     head = ("%s\x1f%s" % (kind, ",".join(map(str, shape[1:])))).encode()[:64]

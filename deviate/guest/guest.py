@@ -40,6 +40,8 @@ def start() -> None:
     guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
     taps.checkpoints = checkpoints
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
+    if hasattr(os, "register_at_fork"):  # before all that draws in the child
+        os.register_at_fork(after_in_child=streams.after_fork)
     seeding = Seeding(streams, recorder, project)
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
@@ -55,7 +57,6 @@ def start() -> None:
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=recorder.before_fork, after_in_child=recorder.after_fork)
-        os.register_at_fork(after_in_child=streams.after_fork)
         os.register_at_fork(after_in_child=guard.after_fork)
 
 

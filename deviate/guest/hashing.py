@@ -47,7 +47,7 @@ class Examples:
         n = batch[0][1][0] if batch else 0
         if not n:
             return
-        parts = [(kind, tuple(shape[1:]), _flat(buffer)) for kind, shape, buffer in batch]
+        parts = [(kind, tuple(shape[1:]), flat(buffer)) for kind, shape, buffer in batch]
         sums = self.passes.setdefault(("alone", len(self.passes)) if of_pass is None else of_pass, [0, 0])
         for example in range(n):
             digest = hashlib.blake2b(digest_size=WIDTH)
@@ -77,7 +77,7 @@ def pieces(size: int) -> list[tuple[int, int]]:
     return [(start, start + length) for start in ((size - length) * part // (PARTS - 1) for part in range(PARTS))]
 
 
-def _flat(buffer: Any) -> memoryview:
+def flat(buffer: Any) -> memoryview:
     view = memoryview(buffer)
     return view.cast("B") if view.nbytes else memoryview(b"")  # a view with a zero in its shape cannot be cast
 

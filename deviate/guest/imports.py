@@ -59,12 +59,8 @@ class Finder:
     def take_up(self, package: str) -> None:
         """Load the adapters of a package, which from now on wait for its modules."""
         for name in self.packages.pop(package):
-            try:
-                adapter = _load(name)
-            except Exception as error:
-                self.context.recorder.fault("adapter %s" % name, error)
-                continue
-            self.expect(adapter)
+            with self.context.recorder.guarded("adapter %s" % name):
+                self.expect(_load(name))
 
     def expect(self, adapter: ModuleType) -> None:
         """Call the adapter when its modules are imported. Repeated calls have no effect."""

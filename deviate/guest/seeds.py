@@ -32,10 +32,6 @@ class Seeding:
         self.unseeded = 0
         self.n_recorded: dict[tuple[str, str, int], int] = {}
 
-    @property
-    def is_active(self) -> bool:
-        return self.streams.is_active
-
     def override(
         self,
         owner: Any,
@@ -68,7 +64,7 @@ class Seeding:
                 return original(*args, **kwargs)
             seed_value = args[0] if args else kwargs.get(keyword)
             seeding.record(call, seed_value)
-            if not seeding.is_active or _is_no_seed(seed_value):
+            if not seeding.streams.is_active or _is_no_seed(seed_value):
                 return seeding.carry_out(original, args, kwargs)
             text = seeding.key(seed_value)
             new = seeding.streams.seed(library, text)
@@ -112,7 +108,7 @@ class Seeding:
         if self.is_silent:
             return
         with self.recorder.guarded(call):
-            action = "replaced" if self.is_active and is_replaced else "kept"
+            action = "replaced" if self.streams.is_active and is_replaced else "kept"
             self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
 
     def observe(self, call: str, seed: object, frame: FrameType) -> None:
@@ -140,8 +136,8 @@ class Seeding:
                 return
             place = self.project.nearest(caller)
             if seed is not None:
-                self._tell(call, seed, place, "fixed" if self.is_active else "kept")
-            elif self.is_active and (call, *place) not in self.n_recorded:
+                self._tell(call, seed, place, "fixed" if self.streams.is_active else "kept")
+            elif self.streams.is_active and (call, *place) not in self.n_recorded:
                 self.n_recorded[call, place[0], place[1]] = 1
                 self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from types import CodeType, FrameType, ModuleType
 
+from .adapter_context import AdapterContext
 from .annotations import Any, Callable, Iterable
 from .project import Project, beyond
 from .regions import Region
@@ -76,10 +77,10 @@ class Splitting:
 class EarlyDraws:
     """Draws outside of the main loop: draws that make examples are routed to `split`; all are recorded by place."""
 
-    def __init__(self, streams: Streams, project: Project) -> None:
-        self.streams = streams
-        self.project = project
-        self.recorder = streams.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.streams = context.streams
+        self.project = context.project
+        self.recorder = context.recorder
         self.purposes: dict[tuple[str, int, int, int, int], tuple[tuple[CodeType, ...], str]] = {}
         self.flows: Any = None
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Direction as Direction
     from deviate.model.analysis import Hazard as Hazard
     from deviate.model.analysis import Loop as Loop
-    from deviate.model.analysis import LoopKind as LoopKind
     from deviate.model.analysis import Metric as Metric
     from deviate.model.analysis import Place as Place
     from deviate.model.analysis import Rejected as Rejected
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from deviate.model.captures import Captured as Captured
     from deviate.model.captures import CapturedSet as CapturedSet
     from deviate.model.captures import CapturedWeights as CapturedWeights
+    from deviate.model.captures import NotCaptured as NotCaptured
     from deviate.model.captures import OutputKind as OutputKind
     from deviate.model.comparisons import AttainmentComparison as AttainmentComparison
     from deviate.model.comparisons import Comparison as Comparison
@@ -90,7 +90,6 @@ if TYPE_CHECKING:
     from deviate.model.findings import PairFindings as PairFindings
     from deviate.model.findings import Parting as Parting
     from deviate.model.findings import Repeatability as Repeatability
-    from deviate.model.plan import Factor as Factor
     from deviate.model.plan import SelectedMetric as SelectedMetric
     from deviate.model.plan import Selection as Selection
     from deviate.model.plan import Settings as Settings
@@ -106,7 +105,6 @@ if TYPE_CHECKING:
     from deviate.model.records import ControlEvent as ControlEvent
     from deviate.model.records import DrawEvent as DrawEvent
     from deviate.model.records import EvaluationData as EvaluationData
-    from deviate.model.records import Evidence as Evidence
     from deviate.model.records import Experiment as Experiment
     from deviate.model.records import Flip as Flip
     from deviate.model.records import InjectedCode as InjectedCode

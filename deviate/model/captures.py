@@ -45,6 +45,22 @@ class Artifact:
     rank: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NotCaptured:
+    """What was asked for and could not be kept.
+
+    Attributes:
+        kind: as in `Artifact`. name: of the evaluation set or the framework; None where nothing of the kind was seen.
+    """
+
+    kind: str
+    name: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}" if self.name is None else f"{self.kind} of {self.name}: {self.reason}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedSet:
     """The outputs of several runs on one evaluation set, examples aligned. R runs, N examples, C classes.

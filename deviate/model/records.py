@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.model.captures import Artifact
+from deviate.model.captures import Artifact, NotCaptured
 from deviate.model.plan import SelectedMetric
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
@@ -135,7 +135,7 @@ class Run:
         n_sharing: most other runs of ours that shared this device, or the machine where there is none, at a time.
         attempt: number of the attempt that counts, from 1.
         artifacts: files with outputs and weights, in the order in which they were kept.
-        not_captured: what was asked for and could not be kept, a sentence each.
+        not_captured: what was asked for and could not be kept.
     """
 
     id: str
@@ -166,7 +166,7 @@ class Run:
     n_sharing: int = 0
     attempt: int = 1
     artifacts: tuple[Artifact, ...] = ()
-    not_captured: tuple[str, ...] = ()
+    not_captured: tuple[NotCaptured, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

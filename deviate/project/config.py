@@ -5,14 +5,15 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, TypeVar, cast, get_args
 
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
+T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")
 EXPERIMENT_KEYS = ("train", "command", "then", "runs", "variants", "main_loop")
 SNAPSHOT_KEYS = ("fresh",)
@@ -225,61 +226,49 @@ class _Section:
     values: Mapping[str, object]
 
     def text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is None or (isinstance(value, str) and value):
-            return value
-        raise self._wrong(key, 'a text, for example "…"')
+        return self._read(key, str, bool, 'a text, for example "…"')
 
     def texts(self, key: str) -> tuple[str, ...] | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
-            return tuple(value)
-        raise self._wrong(key, 'a list of texts, for example ["…"]')
+        texts = self._read(
+            key, list, lambda items: all(isinstance(item, str) and item for item in items),
+            'a list of texts, for example ["…"]',
+        )  # fmt: skip
+        return None if texts is None else tuple(texts)
 
     def count(self, key: str) -> int | None:
-        value = self.values.get(key)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-            return value
-        raise self._wrong(key, "a whole number above 0")
+        return self._read(key, int, lambda number: number > 0, "a whole number above 0")
 
     def level(self, key: str) -> str:
-        value = self.values.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-        raise self._wrong(key, "a level as text, or a whole number")
+        wanted = "a level as text, or a whole number"
+        return str(self._read(key, object, lambda level: isinstance(level, str | int) and level != "", wanted))
 
     def amount(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
-            return float(value)
-        raise self._wrong(key, "a number from 0")
+        return self._read(key, float, lambda number: math.isfinite(number) and number >= 0, "a number from 0")
 
     def number(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return float(value)
-        raise self._wrong(key, "a number")
+        return self._read(key, float, math.isfinite, "a number")
 
     def flag(self, key: str) -> bool:
-        value = self.values.get(key, False)
-        if isinstance(value, bool):
-            return value
-        raise self._wrong(key, "true or false")
+        return self._read(key, bool, lambda _: True, "true or false") or False
 
     def choice(self, key: str, options: tuple[str, ...]) -> str | None:
         value = self.text(key)
-        if value is None or value in options:
-            return value
-        raise self._wrong(key, f"one of {', '.join(options)}")
+        return self._read(key, str, options.__contains__, f"one of {', '.join(options)}") if value else value
 
-    def _wrong(self, key: str, wanted: str) -> InputError:
-        return InputError(f"{self.title}: {key} = {self.values[key]!r} cannot be used", f"Give {wanted}.")
+    def _read(self, key: str, kind: type[T], is_right: Callable[[T], object], wanted: str) -> T | None:
+        """The value of a key; None where it is not there. A whole number is a float too, and a truth value neither.
+
+        Raises:
+            InputError: it is of another kind, or not right.
+        """
+        value = self.values.get(key)
+        if kind is float and type(value) is int:
+            value = float(value)
+        if value is None:
+            return None
+        if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) and is_right(value):
+            return value
+        raise InputError(f"{self.title}: {key} = {self.values[key]!r} cannot be used", f"Give {wanted}.")
 
 
 def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, object]:

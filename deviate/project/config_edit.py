@@ -4,6 +4,7 @@ tomlkit preserves formatting, but moves comments and tables. The file is therefo
 pieces, and tomlkit processes one piece at a time.
 """
 
+import dataclasses
 import re
 import textwrap
 import tomllib
@@ -16,7 +17,7 @@ from tomlkit.items import Item, Table
 
 from deviate.errors import InputError, ToolError
 from deviate.model import Place
-from deviate.project.config import MetricConfig, parse
+from deviate.project.config import METRIC_KEYS, MetricConfig, parse
 
 WIDTH = 116
 OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
@@ -147,21 +148,15 @@ def section_lines(section: MetricConfig) -> list[str]:
 
 def _values(section: MetricConfig) -> dict[str, Value]:
     """Values of a section by key, without defaults."""
-    values: dict[str, Value | None] = {
-        "where": None if section.where is None else str(section.where),
-        "expression": section.expression,
-        "path": None if section.path is None else [str(place) for place in section.path],
-        "label": section.label,
-        "direction": section.direction,
-        "aggregate": None if section.aggregate == "last" else section.aggregate,
-        "unit": section.unit or None,
-        "role": section.role,
-        "primary": section.is_primary or None,
-        "margin": section.margin,
-        "target": section.target,
-        "n_examples": section.n_examples,
-    }
-    return {key: value for key, value in values.items() if value is not None}
+    values: dict[str, Value] = {}
+    for name, field in zip(METRIC_KEYS, dataclasses.fields(section)[1:], strict=True):
+        value = getattr(section, field.name)
+        if value == field.default:
+            continue
+        if isinstance(value, tuple):
+            value = list(map(str, value))
+        values[name] = str(value) if isinstance(value, Place) else value
+    return values
 
 
 def _find(pieces: Sequence[Piece], name: str) -> Piece:
@@ -273,7 +268,7 @@ def _piece(part: str) -> Piece:
     key_lines = [place for place, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
     end = max(key_lines, default=-1) + 1
     while end < len(lines) and not _is_whole("".join(lines[:end])):
-        end += 1  # it is inside a multi-line value whose last line begins with a #
+        end += 1  # into a value of several lines, the last of which begins with a #
     text, gap = "".join(lines[:end]), "".join(lines[end:])
     key: tuple[str, ...] = ()
     if HEADER.match(lines[0]):

@@ -52,22 +52,6 @@ class Saved:
         return "; ".join(f"{change}: {', '.join(names)}" for change, names in names_by_change.items() if names)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedMetrics:
-    """Metrics that the file should list, after a save or a review.
-
-    Attributes:
-        has_chosen_loop: whether the main loop is the user's choice, which is written down.
-        entries, dropped, offered: as in `Rewriting`.
-    """
-
-    analysis: Analysis
-    entries: Sequence[Entry]
-    dropped: Mapping[str, str]
-    offered: Sequence[Entry] = ()
-    has_chosen_loop: bool = False
-
-
 def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
     """Update the file: new metrics are added, missing ones are commented out, and moved ones are followed.
 
@@ -85,11 +69,12 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     gone_matches = [match for match in matches if match not in present]
     unlisted_metrics, left_out = split_unlisted(analysis, config, matches)
     new = new_entries(unlisted_metrics, [match.section.name for match in present])
-    is_by_hand = bool(config.metrics) and not config.statements  # then nothing is added, only offered as comments
+    is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
     entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone_matches}
-    write_listed(ListedMetrics(analysis, entries, dropped, offered, config.main_loop is not None), path)
+    wanted = listing(analysis, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
+    write_listed(wanted, path)
     return Saved(
         added=() if is_by_hand or not config.metrics else _names(new),
         moved=tuple(match.section.name for match in present if match.has_moved),
@@ -118,30 +103,38 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
         raise InputError(f"{path} is for {config.train}, not for {analysis.script}", "Move it away and save again.")
 
 
-def write_listed(listed: ListedMetrics, path: Path) -> None:
-    """Write the file so that it lists exactly these metrics; everything else is kept.
+def listing(
+    analysis: Analysis,
+    entries: Sequence[Entry],
+    dropped: Mapping[str, str],
+    offered: Sequence[Entry],
+    *,
+    has_chosen_loop: bool,
+) -> Rewriting:
+    """What makes the file list exactly these metrics, after a save or a review; all else in it stays.
+
+    Args:
+        entries, dropped, offered: as in `Rewriting`.
+        has_chosen_loop: whether the main loop is the user's choice, which is written down.
 
     Raises:
-        InputError: there is nothing to list, or the file cannot be written.
+        InputError: there is nothing to list.
     """
-    analysis = listed.analysis
-    if not listed.entries:
+    if not entries:
         raise InputError(
             f"nothing would be left to record of {analysis.script}",
             "Keep a metric, or name a value in deviate.toml by where and expression.",
         )
     loop = analysis.main_loop
-    chosen = Place(loop.file, loop.line) if loop is not None and listed.has_chosen_loop else None
+    chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
     loop_sentence = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
-    wanted = Rewriting(
-        train=analysis.script,
-        main_loop=chosen,
-        introduction=INTRODUCTION.format(script=analysis.script, loop=loop_sentence),
-        entries=listed.entries,
-        dropped=listed.dropped,
-        offered=listed.offered,
-        statements=_statements(analysis, [entry.section for entry in listed.entries], chosen),
-    )
+    introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence)
+    statements = _statements(analysis, [entry.section for entry in entries], chosen)
+    return Rewriting(analysis.script, chosen, introduction, entries, dropped, offered, statements)
+
+
+def write_listed(wanted: Rewriting, path: Path) -> None:
+    """Write the file with what is wanted of it. Raises InputError."""
     write_text(path, rewrite(read_text(path), wanted))
 
 
@@ -195,7 +188,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         start = b""
         if target.exists():
-            with target.open("r+b") as before:  # raises here if the file may not be changed
+            with target.open("r+b") as before:  # refused here where the file may not be changed
                 start = BOM if before.read(len(BOM)) == BOM else b""
         staged.write_bytes(start + text.encode("utf-8"))
         if target.exists():

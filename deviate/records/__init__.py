@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.events import read_events as read_events
     from deviate.records.files import lock_folder as lock_folder
+    from deviate.records.files import writing as writing
     from deviate.records.flags import WARNS as WARNS
     from deviate.records.imported import experiment_of as experiment_of
     from deviate.records.imported import write_imported as write_imported
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
+    from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
     from deviate.records.importers.registry import IMPORTERS as IMPORTERS
     from deviate.records.importers.registry import Imported as Imported
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     from deviate.records.layout import deviate_folder as deviate_folder
     from deviate.records.layout import event_files as event_files
     from deviate.records.layout import experiment_file as experiment_file
-    from deviate.records.layout import experiments_folder as experiments_folder
     from deviate.records.layout import log_files as log_files
     from deviate.records.layout import result_file as result_file
     from deviate.records.layout import runs_folder as runs_folder
@@ -71,9 +72,7 @@ if TYPE_CHECKING:
     from deviate.records.manifest import read_manifest as read_manifest
     from deviate.records.measure import Catalog as Catalog
     from deviate.records.measure import measure as measure
-    from deviate.records.plan import Change as Change
     from deviate.records.plan import Plan as Plan
-    from deviate.records.plan import Reported as Reported
     from deviate.records.plan import VariantPlan as VariantPlan
     from deviate.records.plans import change_experiment as change_experiment
     from deviate.records.plans import create_experiment as create_experiment

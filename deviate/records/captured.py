@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from deviate.errors import RecordError
-from deviate.model import Artifact, Captured, CapturedSet, Experiment, Run
+from deviate.model import Artifact, Captured, CapturedSet, Experiment, NotCaptured, Run
 from deviate.records.captured_sets import Frame, build
 from deviate.records.captured_weights import weights_at
 from deviate.records.stored_arrays import Stored, combine_shards
@@ -52,17 +52,17 @@ def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence
     full = {
         run.replicate
         for run in runs
-        if any(reason.startswith(f"predictions of {name}: ") for reason in run.not_captured)
+        if any((missing.kind, missing.name) == ("predictions", name) for missing in run.not_captured)
     }
     return {replicate: its for replicate, its in files.items() if replicate not in full}
 
 
 def _list_refusals(runs: Sequence[Run]) -> list[str]:
     """Sentences on what the guest could not capture, with the affected runs."""
-    replicates_by_reason: dict[str, list[int]] = {}
+    replicates_by_reason: dict[NotCaptured, list[int]] = {}
     for run in runs:
-        for reason in run.not_captured:
-            replicates_by_reason.setdefault(reason, []).append(run.replicate)
+        for missing in run.not_captured:
+            replicates_by_reason.setdefault(missing, []).append(run.replicate)
     return [f"Not captured in {_replicates(those)}: {reason}." for reason, those in replicates_by_reason.items()]
 
 
@@ -140,7 +140,7 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
             f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs, and left out."
         )
     if len(steps) == 1 and all(moments[steps[0]][replicate] == moments[None][replicate] for replicate in replicates):
-        return []  # only the last evaluation itself
+        return []  # nothing but the last evaluation itself
     most = max(2, STEP_BYTES // max(1, frame.n_bytes))
     if len(steps) > most:
         chosen = sorted({round(index * (len(steps) - 1) / (most - 1)) for index in range(most)})

@@ -144,7 +144,8 @@ def _truth(
     if not truths:
         return None, None, []
     differing = sum(
-        labels.shape != truths[0].shape or not np.array_equal(labels, truths[0], equal_nan=_has_nan(labels))
+        labels.shape != truths[0].shape
+        or not np.array_equal(labels, truths[0], equal_nan=np.issubdtype(labels.dtype, np.inexact))
         for labels in truths[1:]
     )
     if not differing:
@@ -168,10 +169,6 @@ def _renumber(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
     if labels is not None:
         labels = np.stack([renumbered[label] for label, renumbered in zip(labels, numbers, strict=True)])
     return replace(stacked, outputs=outputs, labels=labels)
-
-
-def _has_nan(array: Array) -> bool:
-    return np.issubdtype(array.dtype, np.inexact)
 
 
 def _size(array: Array) -> int:

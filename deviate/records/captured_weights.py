@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from deviate.base import first_few
 from deviate.errors import RecordError
 from deviate.model import Artifact, CapturedWeights, Run
-from deviate.records.stored_arrays import BAD, Layers, names_in
+from deviate.records.stored_arrays import Layers, names_in, reading_arrays
 
 BUFFERS = frozenset({
     "running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance", "batch_stats",
@@ -69,24 +70,15 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
     names = [name for name, shape in first.items() if all(its.get(name) == shape for its in shapes.values())]
     left_out = sorted(set().union(*shapes.values()) - set(names))
     if left_out:
-        reasons.append(f"Weights that not all runs have in one shape are left out: {_some(left_out)}.")
+        reasons.append(f"Weights that not all runs have in one shape are left out: {first_few(left_out, 3)}.")
     if not names:
         return None
     return CapturedWeights(step, tuple(shapes), Layers([files[replicate].path for replicate in shapes], names))
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
     """Trained weights of a file, by name. Raises RecordError."""
     names = names_in(path)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = ((name, file[name]) for name in names if BUFFERS.isdisjoint(name.replace("/", ".").split(".")))
-            return {name: array.shape for name, array in arrays if np.issubdtype(array.dtype, np.floating)}
-    except BAD as error:
-        raise RecordError(
-            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
-        ) from error
+    with reading_arrays(path), np.load(path, allow_pickle=False) as file:
+        arrays = ((name, file[name]) for name in names if BUFFERS.isdisjoint(name.replace("/", ".").split(".")))
+        return {name: array.shape for name, array in arrays if np.issubdtype(array.dtype, np.floating)}

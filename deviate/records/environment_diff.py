@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from deviate.base import first_few
 from deviate.errors import RecordError
 from deviate.model import Run
 from deviate.records.attempts import read_intact_result
@@ -91,9 +92,8 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
     Args:
         has_machine: False where runs are carried out elsewhere: then only interpreter and packages are compared.
     """
-    digests = {
-        environment.platform for environment in map(read_environment, _counting_attempts(experiment)) if environment
-    }
+    counting = filter(None, map(_counting_attempt, runs_folder(experiment).glob("*/")))
+    digests = {environment.platform for environment in map(read_environment, counting) if environment}
     try:
         recorded = [
             platform_facts(read_platform(experiment, digest), has_machine=has_machine) for digest in sorted(digests)
@@ -124,12 +124,6 @@ def _counting_attempt(run: Path) -> Path | None:
         if result is not None:
             return None if result.status in {"lost", "cancelled"} else attempt
     return None
-
-
-def _counting_attempts(experiment: Path) -> list[Path]:
-    return [
-        attempt for run in sorted(runs_folder(experiment).glob("*/")) if (attempt := _counting_attempt(run)) is not None
-    ]
 
 
 def _declared_factors(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
@@ -192,8 +186,7 @@ def _levels_text(levels: Levels[Who]) -> str:
 def _name_runs(those: Sequence[Who]) -> str:
     numbers = [who for who in those if isinstance(who, int)]
     if not numbers:
-        names = [str(who) for who in those]
-        return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED))
+        return first_few([str(who) for who in those], MOST_NAMED)
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

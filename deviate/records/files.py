@@ -125,13 +125,9 @@ def lock_folder(folder: Path, *, waits: bool) -> Iterator[None]:
         InUseError: another process has the lock, and is not waited for.
         RecordError: the folder cannot be written to.
     """
-    try:
+    with writing(f"writing to {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("ab+", buffering=0)
-    except OSError as error:
-        raise RecordError(
-            f"writing to {folder}: {error.strerror or error}", "check free space and permissions"
-        ) from error
     with file:
         if not _lock(file, waits=waits):
             file.seek(0)
@@ -176,6 +172,19 @@ def _note(file: IO[bytes], text: str) -> None:
     with contextlib.suppress(OSError):
         file.truncate(0)
         file.write(text.encode())
+
+
+@contextlib.contextmanager
+def writing(action: str, hint: str = "check free space and permissions") -> Iterator[None]:
+    """Turn what the system raises while something is written into an error that names the action, as "making FOLDER".
+
+    Raises:
+        RecordError: the disk does not take it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(f"{action}: {error.strerror or error}", hint) from error
 
 
 @contextlib.contextmanager

@@ -12,13 +12,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
-from deviate.records.files import lock_folder, write_record
+from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
@@ -34,17 +34,14 @@ MOST_FACTS = 5
 """Settings in which runs differ that are told; more say that these runs are no repetitions of one another."""
 
 
-def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
+def experiment_of(imported: Imported) -> Experiment:
     """What was imported as an experiment in memory, whose runs are judged as those on record are.
-
-    Args:
-        name: of the experiment, where it is not the one that it had.
 
     Raises:
         InputError: a step is too large to be one.
     """
     whole = _in_order(imported)
-    plan = _plan(whole, name or imported.name)
+    plan = _plan(whole, imported.name)
     metrics = plan.selection.metrics
     return Experiment(
         name=plan.name,
@@ -241,25 +238,15 @@ def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
     _make_folder(attempt)
     write_spec(spec_file(folder), spec)
     events = attempt / "events-0-0.jsonl"
-    try:
-        with events.open("w", encoding="ascii", newline="\n") as file:
-            n_bytes = sum(file.write(line) for line in _events(run))
-            file.write(encode("end", run.wall_time_s, n_bytes))
-    except OSError as error:
-        raise RecordError(f"writing {events}: {error.strerror or error}", "check free space and permissions") from error
-    write_result(
-        attempt,
-        Result(
-            spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run),
-        ),
-    )  # fmt: skip
+    with writing(f"writing {events}"), events.open("w", encoding="ascii", newline="\n") as file:
+        n_bytes = sum(file.write(line) for line in _events(run))
+        file.write(encode("end", run.wall_time_s, n_bytes))
+    write_result(attempt, Result(spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run)))
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    with writing(f"making {folder}"):
         folder.mkdir(parents=True)
-    except OSError as error:
-        raise RecordError(f"making {folder}: {error.strerror or error}", "check free space and permissions") from error
 
 
 def _events(run: ImportedRun) -> Iterator[str]:

@@ -67,7 +67,8 @@ class Catalog:
         """Value of the label variable, and the item of what is reported whole (empty when it is no item)."""
         if source.label is None or source.site is None:
             return source.label, ""
-        if not self._has_label_variable(source) or not self._tells_labels(source):
+        has_variable = self.manifest.sites.get(source.site, (None, False))[1]
+        if not has_variable or not self._tells_labels(source):
             return None, source.label
         label, _, item = source.label.partition(JOINT)
         return label, item
@@ -85,9 +86,6 @@ class Catalog:
             if is_item or metric.label not in {None, source.label}:
                 return False
         return is_only or source.path[len(source.path) - len(metric.path) :] == metric.path
-
-    def _has_label_variable(self, source: Source) -> bool:
-        return source.site is not None and self.manifest.sites.get(source.site, (None, False))[1]
 
     def _tells_labels(self, source: Source) -> bool:
         """Whether a metric of the site has a label: else its texts are keys that only the runs know."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Artifact, Spec, Stream
+from deviate.model import Artifact, NotCaptured, Spec, Stream
 from deviate.records.layout import artifacts_folder
 from deviate.records.process_log import ProcessLog
 
@@ -27,8 +27,8 @@ def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
 
 
 def union_over_processes(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
-    """Entries reported by any process, without duplicates."""
-    return tuple(dict.fromkeys(fact for log in _sort_by_start(logs) for fact in facts(log)))
+    """What any process told, each once, in the order in which they were started: their first events race."""
+    return tuple(dict.fromkeys(fact for log in sorted(logs, key=lambda log: log.pid) for fact in facts(log)))
 
 
 def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
@@ -39,11 +39,6 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
-
-
-def _sort_by_start(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
-    """Sort processes by start time, since processes started together reach their first event in random order."""
-    return sorted(logs, key=lambda log: log.pid)
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
@@ -67,17 +62,12 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
     return {library: tuple(sorted(streams_of[library], key=order.index)) for library in sorted(streams_of)}
 
 
-def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
-    """Sentences on artifacts that were requested but not captured, including those the guest never reached."""
+def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[NotCaptured, ...]:
+    """What a whole run was to keep and did not: what the guest told, and what it never came to see."""
     reasons = union_over_processes(logs, lambda log: log.not_captured)
     wanted = dict(spec.capture)
-    unseen = tuple(
-        f"{kind}: {why}"
-        for kind, why in UNSEEN.items()
-        if kind in wanted
-        and not any(artifact.kind == kind for artifact in files)
-        and not any(artifact.startswith(kind) for artifact in reasons)
-    )
+    kinds = {*(artifact.kind for artifact in files), *(missing.kind for missing in reasons)}
+    unseen = tuple(NotCaptured(kind, None, why) for kind, why in UNSEEN.items() if kind in wanted and kind not in kinds)
     return (*reasons, *unseen)
 
 

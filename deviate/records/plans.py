@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record
+from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 from deviate.records.schema import ExperimentFile, SettingsEntry, VariantEntry
@@ -44,13 +44,9 @@ def new_experiment_folder(deviate: Path, name: str) -> Path:
     """
     folder = free_place(deviate, name)
     make_deviate_folder(deviate)
-    try:
+    with writing(f"making {folder}", "check free space and permissions there"):
         shutil.rmtree(snapshot_folder(folder), ignore_errors=True)  # of an experiment that never began
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(
-            f"making {folder}: {error.strerror or error}", "check free space and permissions there"
-        ) from error
     return folder
 
 
@@ -71,15 +67,11 @@ def free_place(deviate: Path, name: str) -> Path:
 
 def make_deviate_folder(deviate: Path) -> None:
     """Make the `.deviate/` folder, invisible to git. Raises RecordError."""
-    try:
+    with writing(f"making {deviate}", "check free space and permissions there"):
         deviate.mkdir(parents=True, exist_ok=True)
         ignore = deviate / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
-    except OSError as error:
-        raise RecordError(
-            f"making {deviate}: {error.strerror or error}", "check free space and permissions there"
-        ) from error
 
 
 def create_experiment(folder: Path, plan: Plan) -> None:

@@ -3,7 +3,17 @@
 from array import array
 from dataclasses import dataclass, field
 
-from deviate.model import Artifact, ControlEvent, DrawEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.model import (
+    Artifact,
+    ControlEvent,
+    DrawEvent,
+    EvaluationData,
+    Flip,
+    NotCaptured,
+    Place,
+    SeedEvent,
+    Weights,
+)
 from deviate.records.columns import NO_STEP
 
 
@@ -73,7 +83,7 @@ class ProcessLog:
         drawn: draws outside of the main loop whose values may be data.
         operations, uncontrolled: phrases, each with its place.
         artifacts: files with outputs and weights, with their names alone as paths.
-        not_captured: what was to be kept and could not be, a sentence each.
+        not_captured: what was to be kept and could not be.
     """
 
     pid: int = 0
@@ -100,4 +110,4 @@ class ProcessLog:
     operations: list[str] = field(default_factory=list)
     uncontrolled: list[str] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
-    not_captured: list[str] = field(default_factory=list)
+    not_captured: list[NotCaptured] = field(default_factory=list)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import redact_words
+from deviate.base import first_few, redact_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -17,7 +17,6 @@ from deviate.model import (
     Revision,
     Run,
     SelectedMetric,
-    Selection,
     Spec,
     Status,
     value_text,
@@ -69,22 +68,21 @@ TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
 
-def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[Experiment, ...]:
+def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     """Read an experiment, one value per variant in the order of the plan.
-
-    Args:
-        selection: what to read instead of the stored selection; needs no new runs.
 
     Raises:
         RecordError: a file that everything hangs on is damaged.
     """
     plan = read_plan(folder)
     manifest = read_manifest(snapshot_folder(folder))
-    catalog = Catalog(manifest, plan.selection if selection is None else selection)
+    catalog = Catalog(manifest, plan.selection)
     specs, unreadable = _specs(folder)
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
-        unreadable.append(f"the code that the report shows is damaged: {_listing(damaged)} in the snapshot has changed")
+        unreadable.append(
+            f"the code that the report shows is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
+        )
     read = [
         (
             variant,
@@ -236,13 +234,13 @@ def _read_runs(
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
     chosen = [max(those, key=lambda run: run.started) for those in candidates.values()]
     warnings += [
-        f"replicate {run.spec.replicate} is damaged and left out: {_listing(run.damaged)} in "
+        f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
         f"{run.run_id}/{run.attempt.name} is not what it was when the run ended; {_cure(experiment)}"
         for run in chosen
         if run.damaged
     ]
-    ended = [run for run in chosen if run.result is not None and not run.damaged]
-    unverifiable = [run.spec.replicate for run in ended if not _is_verifiable(run)]
+    ended = [(run, run.result) for run in chosen if run.result is not None and not run.damaged]
+    unverifiable = [run.spec.replicate for run, result in ended if not is_verifiable(run.attempt, result)]
     if unverifiable:
         whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
         warnings.append(  # the same words for all experiments of an older version, which a report tells once
@@ -252,15 +250,6 @@ def _read_runs(
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     runs = [_read_run(run, main_loop, catalog) for run in chosen]
     return runs, warnings
-
-
-def _listing(files: Sequence[str]) -> str:
-    more = len(files) - MOST_NAMED
-    return ", ".join(files) if more <= 0 else f"{', '.join(files[:MOST_NAMED])} and {more} more"
-
-
-def _is_verifiable(run: _Candidate) -> bool:
-    return run.result is not None and is_verifiable(run.attempt, run.result)
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
@@ -342,7 +331,7 @@ def _damaged_run(candidate: _Candidate) -> Run:
         folder=candidate.attempt,
         series={},
         seeds=dict(spec.seeds),
-        reason=f"damaged: {_listing(candidate.damaged)} is not what it was when the run ended",
+        reason=f"damaged: {first_few(candidate.damaged, MOST_NAMED)} is not what it was when the run ended",
         controls=dict(spec.controls),
         attempt=attempt_number(candidate.attempt) or 1,
     )

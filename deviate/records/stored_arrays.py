@@ -3,7 +3,7 @@
 import zipfile
 import zlib
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,31 +18,31 @@ Array = npt.NDArray[Any]
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 BAD = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError, NotImplementedError)
 """What a damaged file raises where it is read."""
+LEFT_OUT = "what was captured of this run is left out"
+
+
+@contextmanager
+def reading_arrays(path: Path) -> Iterator[None]:
+    """Raise RecordError where a file turns out to be damaged."""
+    try:
+        yield
+    except BAD as error:
+        raise RecordError(f"{path.name} cannot be read: {error}", LEFT_OUT) from error
 
 
 def read_array(path: Path, name: str) -> Array:
     """Read one array of a file. Raises RecordError if it is missing or damaged."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            array: Array = file[name]
-    except BAD as error:
-        raise RecordError(
-            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
-        ) from error
+    with reading_arrays(path), np.load(path, allow_pickle=False) as file:
+        array: Array = file[name]
     return array
 
 
 def names_in(path: Path) -> tuple[str, ...]:
     """Names of the arrays in a file, after verifying its checksum. Raises RecordError."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            if (damaged := file.testzip()) is not None:
-                raise ValueError(f"{damaged} is damaged")
-            return tuple(name.removesuffix(".npy") for name in file.namelist())
-    except BAD as error:
-        raise RecordError(
-            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
-        ) from error
+    with reading_arrays(path), zipfile.ZipFile(path) as file:
+        if (damaged := file.testzip()) is not None:
+            raise ValueError(f"{damaged} is damaged")
+        return tuple(name.removesuffix(".npy") for name in file.namelist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,12 @@ def combine_shards(shards: Sequence[Artifact]) -> Stored:
     names = [names_in(path) for path in paths]
     common = tuple(name for name in names[0] if all(name in its for its in names))
     if OUTPUTS not in common:
-        raise RecordError(f"{paths[0].name} holds no outputs", "what was captured of this run is left out")
+        raise RecordError(f"{paths[0].name} holds no outputs", LEFT_OUT)
     outputs = [_head(path) for path in paths]
     if len(paths) == 1 or _are_copies(paths, common, outputs):
         return Stored(tuple(paths[:1]), names[0], (outputs[0][0],))
     if len({shape[1:] for shape in outputs}) > 1:
-        raise RecordError(
-            f"{paths[0].name} and its shares differ in shape", "what was captured of this run is left out"
-        )
+        raise RecordError(f"{paths[0].name} and its shares differ in shape", LEFT_OUT)
     note = (
         f"Shares of {len(paths)} processes are put together; a sampler that fills up the last batch counts a few "
         "examples twice."
@@ -105,17 +103,12 @@ def combine_shards(shards: Sequence[Artifact]) -> Stored:
 
 def _head(path: Path) -> tuple[int, ...]:
     """Shape of the outputs, read from the array header only."""
-    try:
-        with zipfile.ZipFile(path) as file, file.open(f"{OUTPUTS}.npy") as member:
-            version = np.lib.format.read_magic(member)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape: tuple[int, ...] = read(member)[0]
-    except BAD as error:
-        raise RecordError(
-            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
-        ) from error
+    with reading_arrays(path), zipfile.ZipFile(path) as file, file.open(f"{OUTPUTS}.npy") as member:
+        version = np.lib.format.read_magic(member)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape: tuple[int, ...] = read(member)[0]
     if not shape:
-        raise RecordError(f"{path.name} has no row per example", "what was captured of this run is left out")
+        raise RecordError(f"{path.name} has no row per example", LEFT_OUT)
     return shape
 
 

@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ SCHEMA = 1
 PIECE_CHARACTERS = 1 << 16
 """How much of a file is read at a time."""
 LARGEST_STEP = 1 << 53
+MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end"})
+"""What the lines begin with that are no records."""
 
 
 def read_file(path: Path, texts: "Texts") -> list[Trace]:
@@ -98,12 +100,34 @@ class _Reader:
 
     def take(self, event: Any) -> None:
         try:
-            if (mark := MARKS.get(event[0])) is not None:
-                mark(self, *event[1:])
+            if event[0] in MARKS:
+                self.mark(event)
             else:
                 self.record(*event)
         except BAD:
             self.n_damaged += 1
+
+    def mark(self, event: list[Any]) -> None:
+        """Take what is no record. Raises ValueError for a mark with another number of items than it should have."""
+        match event:
+            case ["start", number, facts]:
+                self.start(number, facts)
+            case ["place", number, file, line]:
+                self.places[number] = self.texts.place(file, line)
+            case ["main", step]:
+                self.main_step = _step(step)
+            case ["step", step, seconds]:
+                self.step = _step(step)
+                self.counts.clear()
+                self.seconds.append(float(seconds))
+            case ["cost", level, traced, plain, n]:
+                self.costs[int(level)] = (float(traced), float(plain), int(n))
+            case ["ends", framework, level, reason]:
+                self.ends[framework] = (int(level), str(reason))
+            case ["end", *_]:
+                self.is_whole = True
+            case _:
+                raise ValueError("no mark")
 
     def record(self, kind: str, name: str, digest: int | None, form: str, place: int, more: dict[str, Any]) -> None:
         key = (kind, name, form, place)
@@ -134,26 +158,6 @@ class _Reader:
         self.level, self.first = int(facts["level"]), int(facts["from"])
         self.until = None if facts["until"] is None else int(facts["until"])
 
-    def place(self, number: int, file: str, line: int) -> None:
-        self.places[number] = self.texts.place(file, line)
-
-    def main(self, step: int) -> None:
-        self.main_step = _step(step)
-
-    def tick(self, step: int, seconds: float) -> None:
-        self.step = _step(step)
-        self.counts.clear()
-        self.seconds.append(float(seconds))
-
-    def cost(self, level: int, traced: float, plain: float, n: int) -> None:
-        self.costs[int(level)] = (float(traced), float(plain), int(n))
-
-    def read_end(self, framework: str, level: int, reason: str) -> None:
-        self.ends[framework] = (int(level), str(reason))
-
-    def end(self, *_: object) -> None:
-        self.is_whole = True
-
     def trace(self, pid: int) -> Trace:
         return Trace(
             rank=self.rank,
@@ -169,17 +173,6 @@ class _Reader:
             pid=pid or self.pid,
             ends=self.ends,
         )
-
-
-MARKS: dict[str, Callable[..., None]] = {
-    "start": _Reader.start,
-    "place": _Reader.place,
-    "main": _Reader.main,
-    "step": _Reader.tick,
-    "cost": _Reader.cost,
-    "ends": _Reader.read_end,
-    "end": _Reader.end,
-}
 
 
 def _step(step: int) -> int:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from deviate.replay.adopt import settled_attempt as settled_attempt
     from deviate.replay.adopt import temporary_of as temporary_of
     from deviate.replay.capture_options import DEFAULT_LIMIT as DEFAULT_LIMIT
-    from deviate.replay.capture_options import bytes_of as bytes_of
     from deviate.replay.capture_options import capture_pairs as capture_pairs
     from deviate.replay.capture_options import describe_capture as describe_capture
     from deviate.replay.capture_options import is_captured as is_captured
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from deviate.replay.definitions import define_variant as define_variant
     from deviate.replay.environment import current_platform as current_platform
     from deviate.replay.execute import Listeners as Listeners
-    from deviate.replay.execute import execute as execute
     from deviate.replay.execute import execute_orders as execute_orders
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from deviate.replay.slots import default_jobs as default_jobs
     from deviate.replay.slots import slots as slots
     from deviate.replay.slots import threads_per_run as threads_per_run
-    from deviate.replay.trackers import OFFLINE as OFFLINE
     from deviate.replay.updates import Order as Order
     from deviate.replay.updates import Outcome as Outcome
     from deviate.replay.updates import RunUpdate as RunUpdate

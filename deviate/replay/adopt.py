@@ -96,7 +96,11 @@ def refuse_living(
     while True:
         unended = [attempt for attempt in unended if not result_file(attempt).exists()]
         claims = [(attempt, read_claim(attempt)) for attempt in unended]
-        foreign = [(attempt, claim) for attempt, claim in claims if claim is None or not _is_mine(claim)]
+        foreign = [
+            (attempt, claim)
+            for attempt, claim in claims
+            if claim is None or not is_here(claim) or claim.pid != os.getpid()
+        ]
         living = [(attempt, claim, is_living(attempt, claim)) for attempt, claim in foreign]
         for attempt, claim, lives in living:
             if lives or (lives is None and not waits):
@@ -218,10 +222,6 @@ def _remove_left_over(folder: Path) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
         else:
             leftover.unlink(missing_ok=True)
-
-
-def _is_mine(claim: Claim) -> bool:
-    return is_here(claim) and claim.pid == os.getpid()
 
 
 def _hash(run: Path) -> str:

@@ -50,8 +50,7 @@ class Commands:
     One thread waits for each run: there are no polling and no pipes that could slow it down.
     """
 
-    def __init__(self, *, grace_s: float = GRACE_S) -> None:
-        self._grace_s = grace_s
+    def __init__(self) -> None:
         self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._groups: dict[Path, int] = {}
@@ -93,7 +92,7 @@ class Commands:
         """Ask a command and its descendants to terminate; kill them after a timeout. No further command follows."""
         with self._lock:
             if attempt in self._groups:
-                self._kill_at.setdefault(attempt, time.monotonic() + self._grace_s)
+                self._kill_at.setdefault(attempt, time.monotonic() + GRACE_S)
                 signal_group(self._groups[attempt], signal.SIGKILL if at_once else signal.SIGTERM)
 
     def _kill_the_unwilling(self) -> None:

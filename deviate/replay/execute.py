@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from deviate.errors import DeviateError
-from deviate.model import Settings, Snapshot, Spec
+from deviate.model import Settings
 from deviate.records import keep_spec, runs_folder, spec_file
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
@@ -38,25 +38,6 @@ class Listeners:
     on_update: Callable[[RunUpdate], None] = lambda _: None
     on_notice: Callable[[str], None] = lambda _: None
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: ()
-
-
-def execute(
-    specs: Sequence[Spec],
-    snapshot: Snapshot,
-    experiment_folder: Path,
-    *,
-    jobs: int = 1,
-    timeout: float | None = None,
-    retries: int = 1,
-    on_update: Callable[[RunUpdate], None] = lambda _: None,
-) -> tuple[Outcome, ...]:
-    """Execute the unrecorded runs of one experiment on this machine; returns outcomes in the order of the specs."""
-    if snapshot.folder.parent != experiment_folder:
-        raise ValueError(f"{snapshot.folder} is not the snapshot of {experiment_folder}")
-    settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
-    orders = [Order(experiment_folder, spec) for spec in specs]
-    outcomes = execute_orders(orders, LocalExecutor(settings), settings, Listeners(on_update))
-    return tuple(outcomes[order] for order in orders)
 
 
 def execute_orders(
@@ -193,7 +174,7 @@ class _Schedule:
                     self._take(update)
             except KeyboardInterrupt:
                 at_once = True
-            except DeviateError:  # the disk is still full, and the first error is the one to report
+            except DeviateError:  # the disk is still full: the first error is the one to tell
                 continue
 
     def _submit(self) -> None:
@@ -202,7 +183,7 @@ class _Schedule:
             room = min(room, self.executor.capacity - len(self.running))
         batch = [self.waiting.popleft() for _ in range(room)]
         if batch:
-            self.executor.submit(batch)  # raises if no order was accepted, and then there is none to wait for
+            self.executor.submit(batch)  # raises where none was taken, and then there is none to wait for
             self.running.update((order.run, order) for order in batch)
 
     def _take(self, update: RunUpdate) -> None:

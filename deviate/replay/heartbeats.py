@@ -19,25 +19,8 @@ ABANDONED_S = 86_400.0
 Written = tuple[bytes, tuple[tuple[str, int], ...]]
 
 
-class Heartbeats:
-    """Observations of attempts: their last state, since when it is unchanged, and whether it ever changed."""
-
-    def __init__(self) -> None:
-        self._seen: dict[Path, tuple[Written, float, bool]] = {}
-
-    def look(self, attempt: Path) -> tuple[float, bool]:
-        """Seconds without a change, as far as observed by this process, and whether there ever was a change."""
-        now = time.monotonic()
-        written = _read_written(attempt)
-        before, since, has_changed = self._seen.get(attempt, (written, now, False))
-        if before != written:
-            since, has_changed = now, True
-        self._seen[attempt] = written, since, has_changed
-        return now - since, has_changed
-
-
-heartbeats = Heartbeats()
-"""What this process has seen."""
+SEEN: dict[Path, tuple[Written, float, bool]] = {}
+"""What this process has seen of attempts: what stood there, since when it has, and whether it ever changed."""
 
 
 def is_here(claim: Claim) -> bool:
@@ -57,10 +40,21 @@ def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = Non
         return is_alive(claim.pid, claim.birth)
     if not claim_file(attempt).exists() or _is_abandoned(attempt, claim):
         return False
-    still_s, has_changed = heartbeats.look(attempt)
+    still_s, has_changed = _look(attempt)
     if still_s >= (STALE_S if stale_s is None else stale_s):
         return False
     return True if has_changed else None
+
+
+def _look(attempt: Path) -> tuple[float, bool]:
+    """For how many seconds nothing was written, as far as this process has seen, and whether anything ever was."""
+    now = time.monotonic()
+    written = _read_written(attempt)
+    before, since, has_changed = SEEN.get(attempt, (written, now, False))
+    if before != written:
+        since, has_changed = now, True
+    SEEN[attempt] = written, since, has_changed
+    return now - since, has_changed
 
 
 def may_live(claim: Claim) -> bool:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from deviate.errors import RecordError
+from deviate.records import writing
 
 LEAST_FREE_BYTES = 100_000_000
 LEAST_FREE_SHARE = 0.01
@@ -30,13 +31,8 @@ def refuse_full_disk(folder: Path) -> None:
 
 def _room(folder: Path) -> tuple[int, float]:
     """Free bytes on the disk of a folder, and the minimum that is required."""
-    try:
+    with writing(f"writing to {folder}", "it was removed or unmounted while runs went on: run again"):
         usage = shutil.disk_usage(folder)
-    except OSError as error:
-        raise RecordError(
-            f"writing to {folder}: {error.strerror or error}",
-            "it was removed or unmounted while runs went on: run again",
-        ) from error
     return usage.free, min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * usage.total)
 
 

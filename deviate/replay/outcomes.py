@@ -156,7 +156,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
                     event = decode(line)
                     if isinstance(event, Signal):
                         places[int(event.number)] = f" at {event.file}:{event.line}" if event.file else ""
-                except ValueError:  # a truncated line
+                except ValueError:  # a torn line
                     continue
     return places
 
@@ -190,7 +190,11 @@ def explain(
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
     if controls.get("kernels") != "deterministic":
         return ending
-    errors = [(match, pattern) for pattern in MISSING for match in _over_lines(pattern).finditer(stderr_text)]
+    errors = [
+        (match, pattern)
+        for pattern in MISSING  # whoever prints an error may break its lines
+        for match in re.finditer(pattern.replace(" ", r"\s+"), stderr_text, re.IGNORECASE)
+    ]
     if not errors:
         return ending
     last, pattern = max(errors, key=lambda error: error[0].start())
@@ -219,11 +223,6 @@ def exception_line(stderr_text: str) -> str:
     )
 
 
-def _over_lines(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of MISSING so that it matches across line breaks, as error messages may be wrapped."""
-    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
-
-
 def has_reported(attempt: Path) -> bool:
     """Whether the guest was active: its event files begin with a start event."""
     for path in event_files(attempt):
@@ -246,7 +245,7 @@ def is_whole(path: Path) -> bool:
 
 def _last_line(file: BinaryIO) -> bytes:
     size, length = os.fstat(file.fileno()).st_size, END_BYTES
-    while True:  # a process that replaced itself ends its file with a start event, which is longer
+    while True:  # who became another program leaves a start event as its last line, which is longer
         file.seek(max(0, size - length))
         _, newline, last = file.read().removesuffix(b"\n").rpartition(b"\n")
         if newline or length >= size:

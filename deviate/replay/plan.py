@@ -1,10 +1,11 @@
 """Expands a plan: variants and numbers of runs become specs. Deterministic, so more runs only add specs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
+from deviate.records import Plan
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 
@@ -15,63 +16,42 @@ THREADS = (
 tensorflow/core/common_runtime/process_util.cc."""
 
 
-def plan(
-    snapshot: Snapshot,
-    *,
-    command: Sequence[str],
-    cwd: str,
-    variant: Variant,
-    runs: int,
-    seed: int,
-    environment: Sequence[tuple[str, str]] = (),
-    then: Sequence[Sequence[str]] = (),
-    wrap: Sequence[str] = (),
-    n_threads: int | None = None,
-    capture: Sequence[tuple[str, str]] = (),
-    streams: int = 1,
-    scores: int = 1,
-) -> tuple[Spec, ...]:
-    """One spec per replicate, in order.
+def plan(experiment: Plan, snapshot: Snapshot, variant: Variant, runs: int) -> tuple[Spec, ...]:
+    """One spec per replicate of a variant of an experiment, in order.
 
-    Args:
-        cwd: working folder of the command, relative to the project root.
-        seed: the experiment seed.
-        environment: variables that the user sets for every run; they go before ours.
-        then: commands that follow in the same work copy.
-        wrap: the beginning of a command that starts a container.
-        n_threads: limit for each run, so that several on one machine do not starve each other; None for no limit, as
-            in variants that touch nothing.
-        capture: what each run keeps beside its metrics, as in `Spec.capture`.
-        streams, scores: those of the experiment that the runs belong to.
+    A limit of threads is for each run, so that several on one machine do not starve each other; variants that touch
+    nothing have none. What the user sets for every run goes before what we set.
 
     Raises:
         InputError: there is no command, or the number of runs is below 1.
     """
-    if not command:
+    if not experiment.command:
         raise InputError("there is no command to run", "name a script, or a command after --")
     if runs < 1:
         raise InputError(f"{runs} runs cannot be run", "ask for at least one: --runs 5")
-    offline = OFFLINE if variant.are_trackers_offline else {}
+    shared = dict(OFFLINE) if variant.are_trackers_offline else {}
+    if experiment.n_threads and (variant.varied or variant.held):
+        shared |= dict.fromkeys(THREADS, str(experiment.n_threads))
     specs: list[Spec] = []
     for replicate in range(runs):
-        seeds, controls = seed_set(variant, seed, replicate), levels_of(variant, seed, replicate)
-        limit = dict.fromkeys(THREADS, str(n_threads)) if n_threads and (variant.varied or variant.held) else {}
-        ours = {**offline, **limit, **_process_variables(dict(seeds), dict(controls))}
+        seeds = seed_set(variant, experiment.seed, replicate)
+        controls = levels_of(variant, experiment.seed, replicate)
+        environment = shared | _process_variables(dict(seeds), dict(controls)) | dict(experiment.environment)
         specs.append(
             Spec(
                 sources_hash=snapshot.sources_hash,
-                command=tuple(command),
-                cwd=str(PurePosixPath(cwd)),
+                command=experiment.command,
+                cwd=str(PurePosixPath(experiment.cwd)),
                 variant=variant.name,
                 replicate=replicate,
                 seeds=seeds,
-                environment=tuple(sorted({**ours, **dict(environment)}.items())),
+                environment=tuple(sorted(environment.items())),
                 controls=controls,
-                then=tuple(tuple(words) for words in then),
-                wrap=tuple(wrap),
-                capture=tuple(capture),
-                streams=streams,
-                scores=scores,
+                then=experiment.then,
+                wrap=experiment.wrap,
+                capture=experiment.capture,
+                streams=experiment.streams or 1,
+                scores=experiment.scores or 1,
                 varied=tuple(stream for stream in variant.varied if stream in STREAMS),
             )
         )

@@ -483,10 +483,8 @@ class Report(Document):
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         limits: what this report does not show.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
-        no_curves: why there are no curves; empty where there are.
-        folded_metrics: how many metrics have figures that are folded away; empty where none has.
-        overview_caption, cv_head: of the table of all metrics.
-        statements: what the runs prove. noise: that, and spreads per variant, for a terminal.
+        overview_caption: of the table of all metrics.
+        noise: what the runs prove, and spreads per variant, for a terminal.
         many: a metric each, where three or more experiments are compared.
         tasks, stability, outcomes: sentences for a terminal. together: the same for each metric that three or more
             experiments report. together_left: metrics that this leaves out.
@@ -503,13 +501,9 @@ class Report(Document):
     limits: tuple[str, ...]
     points_note: str
     curves_note: str
-    no_curves: str
-    folded_metrics: str
     overview_caption: str
-    cv_head: str
     metrics: tuple[MetricPart, ...]
     many: tuple[Section, ...]
-    statements: tuple[str, ...]
     noise: Section | None
     together: tuple[tuple[str, ...], ...]
     together_left: int

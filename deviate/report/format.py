@@ -132,11 +132,6 @@ def ratio(value: float) -> str:
     return number(value, 2)
 
 
-def statistic(value: float) -> str:
-    """A test statistic with two decimals; whole numbers have none."""
-    return number(value, 0) if value == round(value) else number(value, 2)
-
-
 def p_cell(p_value: float) -> str:
     """A p-value without its letter: three decimals, no leading zero.
 
@@ -166,6 +161,11 @@ def percentage(fraction: float) -> str:
 
 def with_unit(text: str, unit: str) -> str:
     return f"{text} {unit}" if unit else text
+
+
+def unit_head(text: str, unit: str) -> str:
+    """`accuracy (%)`, as heads of columns and names of axes have it."""
+    return f"{text} ({unit})" if unit else text
 
 
 def difference_unit(unit: str) -> str:

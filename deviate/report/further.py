@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from deviate.model import NOT_ASKED, Comparison, Estimate, FurtherFigure, Interval, Test, Unavailable
 from deviate.stats import Statistic, labelled_statistics
@@ -30,16 +31,11 @@ def further_fields() -> Iterator[FurtherField]:
     """Fields in order of name, each estimate followed by its interval."""
     for statistic in labelled_statistics():
         kind: object = Test | Unavailable if statistic.kind == "test" else Estimate
-        yield FurtherField(statistic.name, kind, statistic, _value_of(statistic.name))
+        yield FurtherField(statistic.name, kind, statistic, partial(_member, statistic.name, "value"))
         if statistic.interval is not None:
-            yield FurtherField(
-                f"{statistic.name}_interval", Interval | Unavailable, statistic, _interval_of(statistic.name)
-            )
+            interval = partial(_member, statistic.name, "interval")
+            yield FurtherField(f"{statistic.name}_interval", Interval | Unavailable, statistic, interval)
 
 
-def _value_of(name: str) -> Callable[[Comparison], object]:
-    return lambda comparison: figure_of(comparison, name).value
-
-
-def _interval_of(name: str) -> Callable[[Comparison], object]:
-    return lambda comparison: figure_of(comparison, name).interval
+def _member(name: str, member: str, comparison: Comparison) -> object:
+    return getattr(figure_of(comparison, name), member)

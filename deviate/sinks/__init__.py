@@ -1,24 +1,19 @@
 """Sinks: one file per way in which scripts report values. Each registers itself when it is imported."""
 
-from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table, Template
-from .registry import SINKS, Carried, Sink, by_keyword, find_by_key, find_sink, given, methods, sink
-
-__all__ = [
-    "SINKS",
-    "Carried",
-    "FormatTemplate",
-    "Message",
-    "Record",
-    "Row",
-    "Scalar",
-    "Sink",
-    "Summary",
-    "Table",
-    "Template",
-    "by_keyword",
-    "find_by_key",
-    "find_sink",
-    "given",
-    "methods",
-    "sink",
-]
+from .kinds import FormatTemplate as FormatTemplate
+from .kinds import Message as Message
+from .kinds import Record as Record
+from .kinds import Row as Row
+from .kinds import Scalar as Scalar
+from .kinds import Summary as Summary
+from .kinds import Table as Table
+from .kinds import Template as Template
+from .registry import SINKS as SINKS
+from .registry import Carried as Carried
+from .registry import Sink as Sink
+from .registry import by_keyword as by_keyword
+from .registry import find_by_key as find_by_key
+from .registry import find_sink as find_sink
+from .registry import given as given
+from .registry import methods as methods
+from .registry import sink as sink

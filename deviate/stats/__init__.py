@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.stats.advice import pairing_warnings as pairing_warnings
     from deviate.stats.check import check_completion as check_completion
     from deviate.stats.check import check_control as check_control
     from deviate.stats.check import check_metrics as check_metrics
     from deviate.stats.compare import compare as compare
     from deviate.stats.describe import describe as describe
-    from deviate.stats.describe import named_metric as named_metric
     from deviate.stats.design.design import SHOWN_RUNS as SHOWN_RUNS
     from deviate.stats.design.design import design as design
     from deviate.stats.design.design import equivalence_power as equivalence_power
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
     from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
-    from deviate.stats.estimates.aggregate import check_aggregate as check_aggregate
     from deviate.stats.estimates.bootstrap import BCA as BCA
     from deviate.stats.estimates.bootstrap import PERCENTILE as PERCENTILE
     from deviate.stats.estimates.bootstrap import Resamples as Resamples
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import cohens_d as cohens_d
     from deviate.stats.estimates.effect import cohens_d_unweighted as cohens_d_unweighted
     from deviate.stats.estimates.effect import glass_delta as glass_delta
-    from deviate.stats.estimates.effect import hedges_correction as hedges_correction
     from deviate.stats.estimates.effect import hedges_g as hedges_g
     from deviate.stats.estimates.effect import hedges_g_interval as hedges_g_interval
     from deviate.stats.estimates.effect import sd_ratio as sd_ratio
@@ -93,6 +91,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.spread import levene as levene
     from deviate.stats.estimates.stratified import interquartile_mean as interquartile_mean
     from deviate.stats.estimates.stratified import interquartile_mean_interval as interquartile_mean_interval
+    from deviate.stats.estimates.summary import hedges_correction as hedges_correction
     from deviate.stats.estimates.variance import mean_ratio as mean_ratio
     from deviate.stats.estimates.variance import mean_ratio_interval as mean_ratio_interval
     from deviate.stats.estimates.variance import variance_excess as variance_excess
@@ -104,11 +103,9 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.dunnett import dunnett_critical as dunnett_critical
     from deviate.stats.multiple.dunnett import dunnett_intervals as dunnett_intervals
     from deviate.stats.multiple.family import holm as holm
-    from deviate.stats.multiple.many import against_baseline as against_baseline
     from deviate.stats.multiple.many import all_pairs as all_pairs
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg
     from deviate.stats.multiple.many import compare_many as compare_many
-    from deviate.stats.multiple.many import contrast_all as contrast_all
     from deviate.stats.multiple.ranks import cliques as cliques
     from deviate.stats.multiple.ranks import critical_difference as critical_difference
     from deviate.stats.multiple.ranks import friedman as friedman
@@ -120,8 +117,6 @@ if TYPE_CHECKING:
     from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.published import Variability as Variability
     from deviate.stats.published import feasible_sd as feasible_sd
-    from deviate.stats.published import is_quotient as is_quotient
-    from deviate.stats.published import quotient_range as quotient_range
     from deviate.stats.published import variability_reduction as variability_reduction
     from deviate.stats.registry import STATISTICS as STATISTICS
     from deviate.stats.registry import Statistic as Statistic
@@ -143,7 +138,6 @@ if TYPE_CHECKING:
     from deviate.stats.stability.pairwise import pearson as pearson
     from deviate.stats.stability.pairwise import spearman as spearman
     from deviate.stats.stopping_rule import Progress as Progress
-    from deviate.stats.stopping_rule import check_target as check_target
     from deviate.stats.stopping_rule import is_settled as is_settled
     from deviate.stats.stopping_rule import next_look as next_look
     from deviate.stats.stopping_rule import progress as progress
@@ -169,7 +163,6 @@ if TYPE_CHECKING:
     from deviate.stats.tests.paired import mean_difference as mean_difference
     from deviate.stats.tests.paired import paired_interval as paired_interval
     from deviate.stats.tests.paired import paired_t as paired_t
-    from deviate.stats.tests.paired import pairing_warnings as pairing_warnings
     from deviate.stats.tests.paired import wilcoxon as wilcoxon
     from deviate.stats.tests.survival import kaplan_meier as kaplan_meier
     from deviate.stats.tests.survival import log_rank as log_rank

@@ -1,16 +1,31 @@
 """Warnings for the user about limits of the numbers, each with what to do."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, Reason, SelectedMetric
+from deviate.model import (
+    IMPORTED_AS,
+    NOT_ASKED,
+    Description,
+    Estimate,
+    Experiment,
+    ExperimentFindings,
+    PairFindings,
+    Reason,
+    Run,
+    SelectedMetric,
+    Unavailable,
+)
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import count, first_of
 from deviate.stats.interim_analysis import n_counted
+from deviate.stats.multiple.family import holm
 from deviate.stats.primary import is_on_test_data
-from deviate.stats.tests.paired import differing_rules
+from deviate.stats.tests.paired import differing_rules, pairing_cost
 
 N_NAMED = 5
-"""Number of metrics that one warning names; it counts the rest."""
+"""Metrics, seeds or experiments that one warning names; it counts the rest."""
 
 
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
@@ -232,3 +247,162 @@ def _better(metric: SelectedMetric) -> str:
 
 def _replicates(replicates: Sequence[int]) -> str:
     return f"replicate{'s' if len(replicates) > 1 else ''} {', '.join(map(str, replicates))}"
+
+
+MOST_ENDINGS = 3
+"""Runs that one warning names; it counts the rest."""
+
+
+def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Imported runs that count as completed although they end before the step at which most of them end.
+
+    Nothing is said where no last step is that of most runs, as with early stopping.
+    """
+    warnings = []
+    for experiment, label in zip(experiments, labels, strict=True):
+        ends = {
+            run.replicate: _last_step(run)
+            for run in experiment.runs
+            if experiment.imported and run.status == "completed"
+        }
+        if not ends:
+            continue
+        last, n = Counter(ends.values()).most_common(1)[0]
+        early = [run for run in experiment.runs if ends.get(run.replicate, last) < last]
+        if early and 2 * n > len(ends) and last == max(ends.values()):
+            stops = [f"{run_label(run)} at step {ends[run.replicate]}" for run in early[:MOST_ENDINGS]]
+            more = [f"{len(early) - MOST_ENDINGS} more"] if len(early) > MOST_ENDINGS else []
+            warnings.append(
+                f"{len(early)} of {count(len(experiment.runs), 'run')} of {label} end before the others, which end at "
+                f"step {last}: {', '.join([*stops, *more])}. They count as completed, with the values at which they "
+                "end; if they crashed or still go on, leave them out."
+            )
+    return warnings
+
+
+def run_label(run: Run) -> str:
+    """What a run was called where it was found, else its replicate."""
+    return run.environment.get(IMPORTED_AS) or f"replicate {run.replicate}"
+
+
+def _last_step(run: Run) -> int:
+    return max((step for series in run.series.values() for step in series.steps[-1:] if step is not None), default=-1)
+
+
+def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """One sentence for all experiments that have the same of these seeds; nothing where their values differ."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for experiment, label in zip(experiments, labels, strict=True):
+        seeds = tuple(fixed_seeds(experiment))
+        if seeds:
+            groups.setdefault(seeds, []).append(label)
+    return [
+        f"Not varied by deviate{_where(those, labels)}: {first_of(seeds, N_NAMED)}. The value is the same in all "
+        "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
+        "--seed {replicate}."
+        for seeds, those in groups.items()
+    ]
+
+
+def fixed_seeds(experiment: Experiment) -> Iterator[str]:
+    """Call, value and place of each seed that was left as it was, and was the same in all completed runs."""
+    by_run: list[dict[tuple[str, str, int], list[str]]] = []
+    for run in select_completed(experiment):
+        by_run.append({})
+        for event in run.seed_events:
+            if event.action == "fixed":
+                by_run[-1].setdefault((event.call, event.file, event.line), []).append(event.value)
+    for key in dict.fromkeys(key for values in by_run for key in values):
+        together = zip(*(values[key] for values in by_run if key in values), strict=False)
+        if all(len(set(values)) == 1 for values in together):
+            values = list(dict.fromkeys(next(values[key] for values in by_run if key in values)))
+            more = ", …" if len(values) > 1 else ""
+            call, file, line = key
+            yield f"{call} = {values[0]}{more} ({file}:{line})"
+
+
+def _where(those: Sequence[str], labels: Sequence[str]) -> str:
+    return "" if len(those) == len(labels) else f" in {', '.join(those)}"
+
+
+def repetition_warnings(
+    experiments: Sequence[Experiment], pairs: Sequence[PairFindings], labels: Sequence[str], *, confidence: float
+) -> list[str]:
+    """Tries on record that this comparison does not show, for each was a chance to look better.
+
+    The verdict stays that of the comparison shown: which of the tries belong together only their author knows.
+
+    Args:
+        experiments: the baseline and its candidates; labels: their names in the report; pairs: one per candidate.
+    """
+    return [
+        *_candidates_before(experiments, pairs, labels[0], alpha=1 - confidence),
+        *_experiments_alike(experiments, labels),
+    ]
+
+
+def _candidates_before(
+    experiments: Sequence[Experiment], pairs: Sequence[PairFindings], label: str, *, alpha: float
+) -> list[str]:
+    present = {(experiment.name, experiment.variant, experiment.created) for experiment in experiments[1:]}
+    past = [earlier for earlier in experiments[0].past_comparisons if earlier.key not in present]
+    if not past:
+        return []
+    tests = [pair.headline.deciding_test if pair.headline else NOT_ASKED for pair in pairs]
+    p_now: list[Estimate] = [test if isinstance(test, Unavailable) else test.p_value for test in tests]
+    p_before: list[Estimate] = [NOT_ASKED if earlier.p is None else earlier.p for earlier in past]
+    adjusted = [
+        f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
+        for pair, p in zip(pairs, holm([*p_now, *p_before]), strict=False)
+        if not isinstance(p, Unavailable)
+    ]
+    names = list(dict.fromkeys(earlier.candidate for earlier in past))
+    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
+    return [f"{sentence} Holm over all {len(p_now) + len(p_before)}: {'; '.join(adjusted)}." if adjusted else sentence]
+
+
+def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    compared = {experiment.name for experiment in experiments}
+    warnings = []
+    for experiment, label in zip(experiments, labels, strict=True):
+        not_compared = [name for name in experiment.siblings if name not in compared]
+        if not_compared:
+            number = f"{label} is one of {len(not_compared) + 1} experiments of the same command on the same code"
+            warnings.append(
+                f"{number} (others: {first_of(not_compared, N_NAMED)}). Which of them counts must not depend on their "
+                "results: say that there are several, or compare each."
+            )
+    return warnings
+
+
+def _p_text(p: float) -> str:
+    return f"p = {p:.3f}".replace("0.", ".") if p >= 0.001 else "p < .001"
+
+
+def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95) -> list[str]:
+    """What a reader must know of pairs: which lost a half, and where pairing cost power."""
+    warnings = []
+    for pair in pairs:
+        costs: list[str] = []
+        lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
+        for comparison in pair.comparisons:
+            of_pairs, name = comparison.paired, comparison.metric.name
+            if not comparison.is_paired or isinstance(of_pairs, Unavailable):
+                continue
+            if comparison.metric.role == "quality" and of_pairs.unpaired:
+                lost.setdefault((tuple(of_pairs.unpaired), of_pairs.n), []).append(name)
+            sides = comparison.baseline, comparison.candidate
+            if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
+                costs.append(
+                    f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
+                    "would see smaller differences. Pairing was chosen before and stays; next time compare without "
+                    "--paired."
+                )
+        for (replicates, n), names in lost.items():
+            have = "have" if len(replicates) > 1 else "has"
+            warnings.append(
+                f"{first_of(names, N_NAMED)}: {_replicates(replicates)} {have} a score in only one of {pair.baseline} "
+                f"and {pair.candidate}: {count(n, 'pair')} left."
+            )
+        warnings += costs
+    return warnings

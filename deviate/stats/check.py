@@ -37,7 +37,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
 )
 from deviate.stats.multiple.family import holm
-from deviate.stats.notes import equal_words, where
+from deviate.stats.statements import equal_words, where
 from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
@@ -135,16 +135,33 @@ def check_metrics(
     checked = [
         (pair, comparison) for pair in pairs for comparison in pair.comparisons if comparison.metric.name in names
     ]
-    weighed = [
+    answers = [
         _weigh(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(checked))
         for pair, comparison in checked
     ]
-    p_values = holm([answer if isinstance(answer, Unavailable) else answer.p_value for answer in weighed])
-    p_upper = holm([answer if isinstance(answer, Unavailable) else answer.p_upper for answer in weighed])
-    return tuple(
-        _metric_check(pair, comparison, answer, p_adjusted, most, len(checked), confidence)
-        for (pair, comparison), answer, p_adjusted, most in zip(checked, weighed, p_values, p_upper, strict=True)
-    )
+    p_values = holm([answer if isinstance(answer, Unavailable) else answer.p_value for answer in answers])
+    p_upper = holm([answer if isinstance(answer, Unavailable) else answer.p_upper for answer in answers])
+    checks = []
+    for (pair, comparison), weighed, p_adjusted, most in zip(checked, answers, p_values, p_upper, strict=True):
+        outcome, reason = _outcome(comparison, weighed, p_adjusted, most, len(checked), confidence)
+        level = confidence if isinstance(weighed, Unavailable) else weighed.interval.confidence
+        is_alone = len(checked) == 1 and level == confidence
+        checks.append(
+            MetricCheck(
+                baseline=pair.baseline,
+                candidate=pair.candidate,
+                comparison=comparison,
+                margin=comparison.metric.margin or 0.0,
+                outcome=outcome,
+                reason=reason,
+                bound=weighed if isinstance(weighed, Unavailable) else weighed.bound,
+                bound_confidence=level,
+                p_adjusted=p_adjusted,
+                n_family=len(checked),
+                needed=_count_needed(comparison, level, is_alone=is_alone),
+            )
+        )
+    return tuple(checks)
 
 
 def check_completion(pairs: Sequence[PairFindings], *, confidence: float) -> tuple[CompletionCheck, ...]:
@@ -212,32 +229,6 @@ def _too_few(comparison: Comparison, *, is_alone: bool) -> str:
     if not comparison.is_paired and min(len(b), len(a)) < VERDICT_RUNS:
         return TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=f"{len(b)} and {len(a)}")
     return ""
-
-
-def _metric_check(
-    pair: PairFindings,
-    comparison: Comparison,
-    weighed: Weighed | Unavailable,
-    p_adjusted: Estimate,
-    p_upper: Estimate,
-    n_family: int,
-    confidence: float,
-) -> MetricCheck:
-    outcome, reason = _outcome(comparison, weighed, p_adjusted, p_upper, n_family, confidence)
-    level = confidence if isinstance(weighed, Unavailable) else weighed.interval.confidence
-    return MetricCheck(
-        baseline=pair.baseline,
-        candidate=pair.candidate,
-        comparison=comparison,
-        margin=comparison.metric.margin or 0.0,
-        outcome=outcome,
-        reason=reason,
-        bound=weighed if isinstance(weighed, Unavailable) else weighed.bound,
-        bound_confidence=level,
-        p_adjusted=p_adjusted,
-        n_family=n_family,
-        needed=_count_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
-    )
 
 
 def _outcome(

@@ -1,12 +1,22 @@
 """Compares a candidate with a baseline in one metric: every estimate, interval and test."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Paired, Unavailable, Verdict
+from deviate.model import (
+    NOT_ASKED,
+    Comparison,
+    Description,
+    Direction,
+    Estimate,
+    FurtherFigure,
+    Paired,
+    Unavailable,
+    Verdict,
+)
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.describe import describe
 from deviate.stats.design.power import (
@@ -18,7 +28,7 @@ from deviate.stats.design.power import (
 from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
-from deviate.stats.further import compute_labelled
+from deviate.stats.registry import Statistic, labelled_statistics
 from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.tests.equivalence import equivalence, paired_equivalence
 from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
@@ -135,7 +145,7 @@ def compare_descriptions(
     if is_paired:
         comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
     pairs = deciding_scores(comparison) if is_paired else None
-    further = compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
+    further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)
     return with_adjusted_p(comparison, *both_p(comparison), confidence=confidence)
 
@@ -244,3 +254,34 @@ def _difference(baseline: Description, candidate: Description) -> Estimate:
     if isinstance(candidate.mean, Unavailable) or isinstance(baseline.mean, Unavailable):
         return Unavailable("no score")
     return candidate.mean - baseline.mean
+
+
+Samples = tuple[Sequence[float], Sequence[float]]
+"""Scores of the baseline and of the candidate."""
+
+
+def _compute_labelled(
+    unpaired: Samples, paired: Samples | None, *, confidence: float, seed: int
+) -> tuple[FurtherFigure, ...]:
+    """The figures of these statistics for two sides, the baseline first.
+
+    Args:
+        paired: scores of the pairs; None where runs are not paired, and statistics of pairs are not asked for.
+        seed: of the generator that each statistic which draws begins with.
+    """
+    return tuple(
+        _compute(statistic, paired if statistic.is_paired else unpaired, confidence, seed)
+        for statistic in labelled_statistics()
+    )
+
+
+def _compute(statistic: Statistic, samples: Samples | None, confidence: float, seed: int) -> FurtherFigure:
+    if samples is None:
+        return FurtherFigure(statistic.name, NOT_ASKED)
+    generator = {"rng": np.random.default_rng(seed)} if statistic.draws else {}
+    try:
+        value = statistic.function(*samples, **generator)
+        around = NOT_ASKED if statistic.interval is None else statistic.interval(*samples, confidence=confidence)
+    except Exception as error:  # noqa: BLE001  (a third party's statistic may raise what it likes; the others stand)
+        return FurtherFigure(statistic.name, Unavailable(f"{type(error).__name__}: {error}"))
+    return FurtherFigure(statistic.name, value, around)

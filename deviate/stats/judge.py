@@ -19,10 +19,14 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.advice import (
+    ending_warnings,
     experiment_warnings,
+    fixed_seed_warnings,
     look_warnings,
     margin_warnings,
     metric_warnings,
+    pairing_warnings,
+    repetition_warnings,
     rule_warnings,
     silence_warnings,
     tail_warnings,
@@ -33,21 +37,18 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.aggregate import check_aggregate
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
-from deviate.stats.estimates.endings import ending_warnings
 from deviate.stats.estimates.evaluation import evaluation_warnings
-from deviate.stats.estimates.fixed_seeds import fixed_seed_warnings
 from deviate.stats.estimates.non_finite import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, label, match_metrics
-from deviate.stats.multiple.repetition import repetition_warnings
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import match_partners, pairing_warnings
+from deviate.stats.tests.paired import match_partners
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})
@@ -93,16 +94,16 @@ def judge(
     _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
     if is_paired:
         experiments = [experiments[0], *(match_partners(experiments[0], experiment) for experiment in experiments[1:])]
-    metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
-    for metric in directions:
-        require_metric(metric, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
+    names = [metric.name for metric in experiments[0].metrics]
+    for name in (*directions, *([] if primary is None else [primary]), *targets):
+        require_metric(name, names, f"experiment {experiments[0].name}")
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
-    metrics = [_with_directions(metrics[0], directions), *(_with_directions(chosen, matched) for chosen in metrics[1:])]
-    chosen, question = find_primary(_with_declared(metrics, matches))
-    if primary is not None:
-        require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
-        chosen, question = primary, ""
-    metrics[0] = _with_targets(metrics[0], targets, experiments[0].name)
+    metrics = [
+        _with_settings(experiment.metrics, aggregate, matched if index else directions)
+        for index, experiment in enumerate(experiments)
+    ]
+    chosen, question = find_primary(_with_declared(metrics, matches)) if primary is None else (primary, "")
+    metrics[0] = tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics[0])
     resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
     resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
     rng = np.random.default_rng(analysis_seed)
@@ -227,11 +228,18 @@ def _check(
         require_metric(other, candidate_names, "any candidate")
 
 
-def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) -> tuple[SelectedMetric, ...]:
-    if aggregate is None:
-        return tuple(metrics)
+def _with_settings(
+    metrics: Sequence[SelectedMetric], aggregate: str | None, directions: Mapping[str, Direction]
+) -> tuple[SelectedMetric, ...]:
+    """The metrics with another aggregate, where they can have it, and other directions."""
     return tuple(
-        metric if aggregate == "best" and metric.direction is None else replace(metric, aggregate=aggregate)
+        replace(
+            metric,
+            aggregate=metric.aggregate
+            if aggregate == "best" and metric.direction is None
+            else aggregate or metric.aggregate,
+            direction=directions.get(metric.name, metric.direction),
+        )
         for metric in metrics
     )
 
@@ -241,20 +249,6 @@ def _describe(experiment: Experiment, metric: SelectedMetric, confidence: float,
     if metric.target is None:
         return described
     return replace(described, attainment=attainment(experiment, metric, confidence=confidence))
-
-
-def _with_directions(
-    metrics: Sequence[SelectedMetric], directions: Mapping[str, Direction]
-) -> tuple[SelectedMetric, ...]:
-    return tuple(replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics)
-
-
-def _with_targets(
-    metrics: Sequence[SelectedMetric], targets: Mapping[str, float], name: str
-) -> tuple[SelectedMetric, ...]:
-    for target in targets:
-        require_metric(target, [metric.name for metric in metrics], f"experiment {name}")
-    return tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics)
 
 
 def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) -> tuple[str, ...]:

@@ -24,8 +24,7 @@ from deviate.stats.estimates.variance import (
     variance_share,
     variance_share_interval,
 )
-from deviate.stats.notes import row_notes
-from deviate.stats.statements import statements
+from deviate.stats.statements import row_notes, statements
 from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
 
 REFERENCE = Unavailable("reference")

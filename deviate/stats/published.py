@@ -46,27 +46,6 @@ def variability_reduction(single: Variability, other: Variability) -> float | Un
     return 100 * math.fsum(1 - after / before for before, after in pairs) / len(pairs)
 
 
-def quotient_range(numerator: float, denominator: float, *, places: int) -> Interval | Unavailable:
-    """The range of the quotient of two printed numbers, each rounded to so many decimals.
-
-    Both are positive. The confidence is 1: nothing else rounds to them.
-    """
-    half = 0.5 * 10.0**-places
-    if not (numerator > half and denominator > half):
-        return Unavailable("a printed number that may stand for 0 has no quotient")
-    low, high = (numerator - half) / (denominator + half), (numerator + half) / (denominator - half)
-    return Interval(low, high, 1.0, "rounding of printed numbers")
-
-
-def is_quotient(printed: float, numerator: float, denominator: float, *, places: int, is_truncated: bool) -> bool:
-    """Whether a printed quotient with two decimals is consistent with two printed numbers, rounded or truncated."""
-    bounds = quotient_range(numerator, denominator, places=places)
-    if isinstance(bounds, Unavailable):
-        return False
-    low, high = (printed, printed + 0.01) if is_truncated else (printed - 0.005, printed + 0.005)
-    return bounds.low < high and low <= bounds.high
-
-
 def feasible_sd(difference: float, n: int) -> Interval | Unavailable:
     """Smallest and largest SD (ddof 1) that n runs with this range can have.
 

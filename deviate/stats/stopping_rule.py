@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.model import Estimate, Experiment, Findings, SelectedMetric, Unavailable
+from deviate.model import Estimate, Experiment, Findings, Unavailable
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, is_precise_enough
 from deviate.stats.primary import require_metric
@@ -43,15 +43,6 @@ def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95
         is_reached=is_precise_enough(scores, target, confidence, min_runs=min_runs),
         n_forecast=forecast(scores, target, confidence, min_runs=min_runs),
     )
-
-
-def check_target(target: Target, metrics: Sequence[SelectedMetric]) -> None:
-    """Check before the first run that the metric of the target is selected.
-
-    Raises:
-        InputError: it is not; the hint names a near one.
-    """
-    require_metric(target.metric, [metric.name for metric in metrics], "the selection")
 
 
 def next_look(looks: Sequence[int], n_runs: int) -> int | None:

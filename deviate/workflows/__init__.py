@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from deviate.workflows.cleanup import clean_up as clean_up
     from deviate.workflows.cleanup import clean_up_cache as clean_up_cache
     from deviate.workflows.cleanup import size as size
-    from deviate.workflows.execute import execute_experiments as execute_experiments
     from deviate.workflows.execute import fair_order as fair_order
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels
-    from deviate.workflows.execute import open_experiment as open_experiment
+    from deviate.workflows.execute import make_executor as make_executor
     from deviate.workflows.execute import record_comparison as record_comparison
     from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
@@ -72,7 +71,6 @@ if TYPE_CHECKING:
     from deviate.workflows.states import n_steps_of as n_steps_of
     from deviate.workflows.states import run_states as run_states
     from deviate.workflows.states import rung_of as rung_of
-    from deviate.workflows.states import runs_on_record as runs_on_record
     from deviate.workflows.stopping_rule import StoppingRule as StoppingRule
     from deviate.workflows.stopping_rule import declare as declare
     from deviate.workflows.sweep import has_sweep as has_sweep

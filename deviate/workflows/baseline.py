@@ -1,6 +1,5 @@
 """Baselines to commit: the stored part of an experiment, and a comparison of machines."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from deviate.records import (
     VARIABLE,
     Baseline,
     BaselineRun,
+    MetricEntry,
     baseline_text,
     read_manifest,
 )
@@ -83,14 +83,17 @@ def baseline_of(
             commit=git[0] if git else "",
             is_dirty=git[1] if git else False,
             environment=common(facts_of(experiment)),
-            metrics=tuple(
-                dataclasses.replace(
-                    description.metric,
-                    is_primary=description.metric.name == primary,
-                    margin=margin_of.get(description.metric.name, description.metric.margin),
+            metrics={
+                metric.name: MetricEntry(
+                    metric.aggregate,
+                    metric.direction,
+                    margin_of.get(metric.name, metric.margin),
+                    metric.name == primary,
+                    metric.role,
+                    metric.unit,
                 )
-                for description in saved
-            ),
+                for metric in (description.metric for description in saved)
+            },
             runs=tuple(
                 BaselineRun(
                     run.replicate,

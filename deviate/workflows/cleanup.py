@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -43,7 +43,7 @@ class Cleanup:
 
 def clean_up(
     folder: Path,
-    names: Sequence[str],
+    name: str,
     keep: Literal["none", "best"] = "none",
     *,
     metric: str | None = None,
@@ -51,8 +51,8 @@ def clean_up(
     spares_failed: bool = False,
     takes_captured: bool = False,
     is_dry: bool = False,
-) -> tuple[Cleanup, ...]:
-    """Remove the work copies of experiments that are not running; returns the result for each.
+) -> Cleanup:
+    """Remove the work copies of an experiment, but not of one that is being run.
 
     Args:
         folder: the `.deviate/` folder.
@@ -66,61 +66,7 @@ def clean_up(
         InputError: there is no experiment of such a name.
         RecordError: a file that everything hangs on is damaged.
     """
-
-    def cleanup(name: str) -> Cleanup:
-        place = find_experiment(folder, name)
-        return _tidy(
-            place,
-            name,
-            keep,
-            metric,
-            aggregate,
-            spares_failed=spares_failed,
-            takes_captured=takes_captured,
-            is_dry=is_dry,
-        )
-
-    return tuple(cleanup(name) for name in names)
-
-
-def clean_up_cache(folder: Path, *, is_dry: bool = False) -> Cleanup:
-    """Remove unused files below `.cache/`."""
-    cache = folder / "cache"
-    if cache.is_symlink():  # a project from elsewhere may contain a link
-        return Cleanup("cache", problem=f"{cache} is a link: nothing behind it was removed")
-    old = [path for path in cache.glob("*") if time.time() - _last_change(path) > CACHE_S]
-    n_bytes = sum(disk_space(path) for path in old)
-    if not is_dry:
-        for path in old:
-            _remove(path)
-    return Cleanup("cache", n_others=len(old), n_bytes=n_bytes)
-
-
-def disk_space(path: Path) -> int:
-    """Bytes on disk that are freed when a file or folder is removed; links are not followed.
-
-    A file with several hard links counts zero, as the others keep it.
-    """
-    return sum(facts.st_blocks * 512 for facts in _facts(path) if facts.st_nlink == 1 or stat.S_ISDIR(facts.st_mode))
-
-
-def size(path: Path) -> int:
-    """Bytes on disk used by a folder; hard links are counted once, and symbolic links are not followed."""
-    blocks = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
-    return sum(blocks.values())
-
-
-def _tidy(
-    experiment: Path,
-    name: str,
-    keep: Literal["none", "best"],
-    metric: str | None,
-    aggregate: str | None,
-    *,
-    spares_failed: bool,
-    takes_captured: bool,
-    is_dry: bool,
-) -> Cleanup:
+    experiment = find_experiment(folder, name)
     if links := _links(experiment):
         return Cleanup(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
     if by := in_use(experiment):
@@ -154,6 +100,33 @@ def _tidy(
         if not is_dry:
             _remove(path)
     return Cleanup(name, len(going), len(copies) - len(going), len(other_folders), n_bytes, problem, len(captured))
+
+
+def clean_up_cache(folder: Path, *, is_dry: bool = False) -> Cleanup:
+    """Remove unused files below `.cache/`."""
+    cache = folder / "cache"
+    if cache.is_symlink():  # whoever made the project may have made it lead anywhere
+        return Cleanup("cache", problem=f"{cache} is a link: nothing behind it was removed")
+    old = [path for path in cache.glob("*") if time.time() - _last_change(path) > CACHE_S]
+    n_bytes = sum(disk_space(path) for path in old)
+    if not is_dry:
+        for path in old:
+            _remove(path)
+    return Cleanup("cache", n_others=len(old), n_bytes=n_bytes)
+
+
+def disk_space(path: Path) -> int:
+    """Bytes on disk that are freed when a file or folder is removed; links are not followed.
+
+    A file with several hard links counts zero, as the others keep it.
+    """
+    return sum(facts.st_blocks * 512 for facts in _facts(path) if facts.st_nlink == 1 or stat.S_ISDIR(facts.st_mode))
+
+
+def size(path: Path) -> int:
+    """Bytes on disk used by a folder; hard links are counted once, and symbolic links are not followed."""
+    blocks = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
+    return sum(blocks.values())
 
 
 def _links(experiment: Path) -> list[Path]:

@@ -11,41 +11,21 @@ from deviate import records, replay
 from deviate.errors import InputError, RecordError
 from deviate.model import Comparison, Experiment, Findings, PastComparison, Settings, Snapshot, Spec, Test
 from deviate.records import Plan
-from deviate.replay import Executor, Listeners, Order, Outcome
+from deviate.replay import Executor, Order, Outcome
 from deviate.workflows.request import PreparedExperiment
-
-
-def execute_experiments(
-    experiments: Sequence[PreparedExperiment],
-    settings: Settings,
-    listeners: Listeners,
-    *,
-    variants: Sequence[str] = (),
-    runs: int | None = None,
-    budget_s: float | None = None,
-) -> dict[Order, Outcome]:
-    """Execute the missing runs of several experiments.
-
-    Args:
-        variants: names of those to run; all when there are none.
-        runs: how many of each; all that are planned when it is None.
-
-    Raises:
-        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
-    """
-    executor = make_executor(settings)
-    return replay.execute_orders(
-        fair_order(experiments, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
-    )
 
 
 def fair_order(
     experiments: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
 ) -> list[Order]:
-    """All orders by replicate, so that drift over time affects all experiments equally.
+    """All orders, replicate by replicate, so that what drifts with time hits all alike.
 
-    Within a replicate the order is random, drawn from the experiment seed, so that no variant always goes first or
-    always gets the same device.
+    Within a replicate the order is random, drawn from the experiment seed, so that no variant and no experiment always
+    goes first or always gets the same device.
+
+    Args:
+        variants: names of those to run; all when there are none.
+        runs: how many of each; all that are planned when it is None.
     """
     blocks: dict[int, list[Order]] = {}
     for experiment in experiments:
@@ -73,21 +53,7 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
                 f"the record of {plan.name} does not tell what variant {variant.name} was",
                 "it is that of an older deviate: run it under another --name",
             )
-        specs += replay.plan(
-            snapshot,
-            command=plan.command,
-            cwd=plan.cwd,
-            variant=definition,
-            runs=variant.n_runs,
-            seed=plan.seed,
-            environment=plan.environment,
-            then=plan.then,
-            wrap=plan.wrap,
-            n_threads=plan.n_threads,
-            capture=plan.capture,
-            streams=plan.streams or 1,
-            scores=plan.scores or 1,
-        )
+        specs += replay.plan(plan, snapshot, definition, variant.n_runs)
     return specs
 
 

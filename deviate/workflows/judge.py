@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from deviate import project, records
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.project import CONFIG
 from deviate.records import CONTAINERS
@@ -153,8 +153,6 @@ def write(text: str, target: Path, stdout: TextIO) -> None:
     if str(target) == "-":
         stdout.write(text)
         return
-    try:
+    with records.writing(f"writing {target}", "name another file"):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RecordError(f"writing {target}: {error.strerror or error}", "name another file") from error

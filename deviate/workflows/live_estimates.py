@@ -1,6 +1,5 @@
 """Estimates while experiments run: means with their precision. Each run is read once, when it has ended."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -25,6 +24,8 @@ from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
 """Metrics of an experiment that are told while it runs; the report has all."""
+CONFIDENCE = 0.95
+"""Level of the intervals that are told while runs go on."""
 SINGLE = Unavailable("1 run: spread unknown")
 
 
@@ -100,7 +101,7 @@ class ExperimentScores:
             self.damaged.pop(run.name, None)
             if result.status == "completed" and (damaged := damaged_files(attempt[0].folder, result)):
                 self.damaged[run.name] = damaged
-                continue  # it will be repeated, and counts then
+                continue  # it is to be run again, and counts then
             if result.status == "completed":
                 self.runs[run.name] = self._read(attempt[0].folder, spec)
             elif result.status not in {"lost", "cancelled"}:
@@ -111,10 +112,8 @@ class ExperimentScores:
 
     def quality(self) -> list[SelectedMetric]:
         """Quality metrics, the primary one first."""
-        from deviate.stats import find_primary
-
         metrics = [metric for metric in self._catalog.metrics if metric.role == "quality"]
-        primary = self.metric or find_primary(self._catalog.metrics)[0]
+        primary = self.primary()
         return sorted(metrics, key=lambda metric: metric.name != primary)
 
     def primary(self) -> str | None:
@@ -129,6 +128,8 @@ class ExperimentScores:
         Args:
             has_intervals: whether to compute half-widths, which takes scipy.
         """
+        from deviate import stats
+
         means = []
         for variant in self.plan.variants:
             scored = [
@@ -137,10 +138,13 @@ class ExperimentScores:
             reported = [metric for metric in self.quality() if any(metric.name in run.scores for run in scored)]
             for metric in reported[:most]:
                 values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
-                mean = _mean(self.plan.name, variant.name, metric, values, confidence)
-                means.append(
-                    dataclasses.replace(mean, half_width=_half_width(values, confidence)) if has_intervals else mean
-                )
+                sample = stats.moments(values)
+                sd: Estimate = sample.sd if len(values) > 1 else SINGLE
+                half_width: Estimate = NOT_ASKED
+                if has_intervals:
+                    half_width = stats.half_width(values, confidence) if len(values) > 1 else SINGLE
+                names = self.plan.name, variant.name, metric.name, metric.unit
+                means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)
 
     def _unread(self) -> list[tuple[Path, Spec]]:
@@ -182,47 +186,15 @@ class LiveEstimates:
     the scheduler, from one thread at a time.
     """
 
-    def __init__(
-        self,
-        experiments: Sequence[Path],
-        *,
-        metric: str | None = None,
-        aggregate: str | None = None,
-        confidence: float = 0.95,
-        patience_s: float = 1.0,
-    ) -> None:
+    def __init__(self, experiments: Sequence[Path], *, patience_s: float = 1.0) -> None:
         self._folders = tuple(experiments)
-        self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
         self._patience_s = patience_s
         self._scores: list[ExperimentScores] = []
 
     def __call__(self) -> tuple[Mean, ...]:
         """Return the estimates. Raises RecordError if an essential file is damaged."""
         if not self._scores:
-            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._folders]
+            self._scores = [ExperimentScores(folder) for folder in self._folders]
         for scores in self._scores:
             scores.read(self._patience_s)
-        return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))
-
-
-def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequence[float], confidence: float) -> Mean:
-    from deviate.stats import moments
-
-    sample = moments(values)
-    return Mean(
-        experiment,
-        variant,
-        metric.name,
-        metric.unit,
-        len(values),
-        sample.mean,
-        sample.sd if len(values) > 1 else SINGLE,
-        NOT_ASKED,
-        confidence,
-    )
-
-
-def _half_width(values: Sequence[float], confidence: float) -> Estimate:
-    from deviate import stats
-
-    return stats.half_width(values, confidence) if len(values) > 1 else SINGLE
+        return tuple(mean for scores in self._scores for mean in scores.means(CONFIDENCE))

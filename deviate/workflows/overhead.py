@@ -110,7 +110,7 @@ def find_cost(
 
 
 def _why_nothing_seen(profiled: tuple[Experiment, Experiment]) -> str:
-    reasons = [reason for side in profiled for run in side.runs for reason in run.not_captured]
+    reasons = [str(missing) for side in profiled for run in side.runs for missing in run.not_captured]
     return reasons[0] if reasons else "the profiled runs left no profile: they entered no main loop"
 
 

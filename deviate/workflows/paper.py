@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
+from deviate.records import writing
 
 
 def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
@@ -27,10 +28,8 @@ def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
     n_written = 0
     for name, content in files:
         target = folder / name
-        try:
+        with writing(f"writing {target}", "name another folder"):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        except OSError as error:
-            raise RecordError(f"writing {target}: {error.strerror or error}", "name another folder") from error
         n_written += 1
     return n_written

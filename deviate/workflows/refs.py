@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from deviate import project, records
 from deviate.base import only_there
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 
@@ -95,13 +95,9 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
     """
     place = deviate / "cache" / f"ref-{reference.commit[:10]}-{time.time_ns()}" / root.name
     try:
-        records.make_deviate_folder(deviate)
-        place.parent.mkdir(parents=True)
-    except OSError as error:
-        raise RecordError(
-            f"making {place.parent}: {error.strerror or error}", "check free space and permissions"
-        ) from (error)
-    try:
+        with records.writing(f"making {place.parent}"):
+            records.make_deviate_folder(deviate)
+            place.parent.mkdir(parents=True)
         creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
         if creation.returncode:
             raise InputError(
@@ -116,9 +112,7 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
         _remove(root, place)
 
 
-def prepare_at(
-    checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
-) -> PreparedScript:
+def prepare_at(checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None) -> PreparedScript:
     """The meaning of a command at that commit, according to the `deviate.toml` of the working tree.
 
     The result refers to the project root, where runs are executed after the checkout is removed.
@@ -135,9 +129,7 @@ def prepare_at(
         str(place / Path(word).relative_to(root)) if Path(word).is_relative_to(root) else word for word in words
     ]
     try:
-        prepared = project.prepare(
-            project.find_target(words_in_checkout, folder, python, default=default_python(), then=then)
-        )
+        prepared = project.prepare(project.find_target(words_in_checkout, folder, python, default=default_python()))
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
     interpreter = python or default_python()
@@ -192,7 +184,7 @@ def _link_ignored(root: Path, place: Path) -> None:
         return
     heavy = survey_of(root, COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LINK_WHOLE_ABOVE).heavy
     for name in names:
-        with contextlib.suppress(OSError):  # inaccessible files cannot be in a snapshot either
+        with contextlib.suppress(OSError):  # what cannot be reached here cannot be in a snapshot either
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             _link(root, place, name, heavy)
 
@@ -208,7 +200,7 @@ def _link(root: Path, place: Path, name: str, heavy: frozenset[str]) -> None:
     elif not source.is_dir():
         try:
             os.link(source, target)
-        except OSError:  # another disk, or a file of another user
+        except OSError:  # another disk, or a file of somebody else's
             target.symlink_to(source)
     elif name in heavy or (source / "pyvenv.cfg").exists() or (source / "conda-meta").is_dir():
         target.symlink_to(source, target_is_directory=True)

@@ -87,12 +87,9 @@ def report_folder(folder: Path, names: Sequence[str]) -> Path:
     joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
     name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
     if len(name) > LONGEST_FOLDER:
-        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + _digest(name)
+        digest = hashlib.sha256(name).hexdigest()[:12].encode()
+        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + digest
     return folder / "reports" / os.fsdecode(name)
-
-
-def _digest(name: bytes) -> bytes:
-    return hashlib.sha256(name).hexdigest()[:12].encode()
 
 
 def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deviate import records
 from deviate.errors import InputError
-from deviate.model import Experiment, ExperimentFindings, Findings
+from deviate.model import Description, Experiment, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.project import PreparedScript
@@ -127,7 +127,10 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
             "give sweeps over different arguments different names: --name",
         )
     points = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
-    return tuple(sorted(points, key=lambda point: _place(point[0].value))) if _numbers(points) else tuple(points)
+    places = [_number(point.value) for point, _ in points]
+    if None not in places:
+        points.sort(key=lambda point: float(point[0].value))
+    return tuple(points)
 
 
 def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], options: AnalysisOptions) -> SweepFindings:
@@ -140,9 +143,10 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], opt
     unit = ""
     for point, findings in judged:
         for index, item in enumerate(findings.experiments):
-            row, row_metric = _row(point, findings, index, item, metric)
-            rows += [row] if row is not None else []
-            unit = unit or row_metric
+            described = next((one for one in item.descriptions if one.metric.name == metric), None)
+            if described is not None:
+                rows.append(_row(point, findings, index, item.experiment, described))
+                unit = unit or described.metric.unit
     return SweepFindings(
         name=first.sweep,
         argument=first.argument,
@@ -157,12 +161,7 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], opt
     )
 
 
-def _row(
-    point: SweptValue, findings: Findings, index: int, item: ExperimentFindings, metric: str | None
-) -> tuple[SweepRow | None, str]:
-    described = next((one for one in item.descriptions if one.metric.name == metric), None)
-    if described is None:
-        return None, ""
+def _row(point: SweptValue, findings: Findings, index: int, experiment: Experiment, described: Description) -> SweepRow:
     sets = [
         evaluation_set
         for evaluation_set in findings.stability.sets
@@ -177,10 +176,10 @@ def _row(
     measures += [
         SweepMeasure("", weight.distance) for weight in findings.stability.weights if weight.experiment == index
     ]
-    row = SweepRow(
+    return SweepRow(
         value=point.value,
-        experiment=item.experiment.name,
-        variant=item.experiment.variant,
+        experiment=experiment.name,
+        variant=experiment.variant,
         n_runs=described.n_runs,
         scores=tuple(score.value for score in described.scores),
         mean=described.mean,
@@ -189,7 +188,6 @@ def _row(
         sd_interval=described.sd_interval,
         measures=tuple(measures),
     )
-    return row, described.metric.unit
 
 
 def _why(judged: Sequence[tuple[SweptValue, Findings]]) -> str:
@@ -203,15 +201,6 @@ def _scale(values: Sequence[str]) -> Scale:
     if len(positions) < len(numbers):
         return "names"
     return "log" if min(positions) > 0 and max(positions) / min(positions) >= LEAST_RATIO else "linear"
-
-
-def _numbers(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]]) -> bool:
-    return all(_number(point.value) is not None for point, _ in points)
-
-
-def _place(value: str) -> float:
-    number = _number(value)
-    return math.inf if number is None else number
 
 
 def _number(value: str) -> float | None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.reference import api, cli, configuration, files, sinks, statistics
+from scripts.reference import api, cli, configuration, files, hazards, sinks, statistics
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -15,6 +15,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli.page,
     "configuration.md": configuration.page,
     "files.md": files.page,
+    "hazards.md": hazards.page,
     "sinks.md": sinks.page,
     "statistics.md": statistics.page,
 }

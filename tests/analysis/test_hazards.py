@@ -37,12 +37,6 @@ def test_every_file_that_matches_registers_its_hazard() -> None:
     assert matchers == {name.replace("-", "_") for name in HAZARDS}
 
 
-def test_the_page_of_the_documentation_is_up_to_date() -> None:
-    command = [sys.executable, "-P", "-m", "deviate.analysis.hazards.page"]
-    written = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, encoding="utf-8").stdout
-    assert (ROOT / "docs/reference/hazards.md").read_text(encoding="utf-8") == written
-
-
 def test_a_hazard_has_its_place_its_expression_and_what_happens(analyse: Analyse) -> None:
     analysis = analyse(
         """

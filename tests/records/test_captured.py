@@ -324,7 +324,7 @@ def test_what_was_asked_for_and_never_seen_is_a_reason(experiment: Path, add_run
     (found,) = read_experiment(experiment)
     (first,), (second,) = (run.not_captured for run in found.runs)
     assert first == second
-    assert first.startswith("weights: no model was seen in training")
+    assert str(first).startswith("weights: no model was seen in training")
     assert collect_captured(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was seen")
 
 

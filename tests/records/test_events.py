@@ -212,7 +212,7 @@ def test_what_was_captured_and_what_could_not_be_is_kept(tmp_path: Path) -> None
         Artifact("predictions", "test", 4, "torch", Path("predictions-test-4-7.npz"), 100),
         Artifact("weights", "exit", None, "torch", Path("weights-torch-exit-7.npz"), 6),
     ]
-    assert (log.not_captured, log.n_bad) == (["weights of torch: the limit is reached"], 0)
+    assert (list(map(str, log.not_captured)), log.n_bad) == (["weights of torch: the limit is reached"], 0)
 
 
 def test_a_flip_to_or_from_infinity_comes_back(tmp_path: Path) -> None:

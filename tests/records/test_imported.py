@@ -41,7 +41,7 @@ WHOLE = made(
 def test_an_experiment_folder_reads_back_as_it_stood_in_memory(tmp_path: Path) -> None:
     folder = write_imported(tmp_path / ".deviate", WHOLE, "mine")
     (read,) = records.read_experiment(folder)
-    memory = experiment_of(WHOLE, name="mine")
+    memory = experiment_of(dataclasses.replace(WHOLE, name="mine"))
     assert [comparable(run) for run in read.runs[:1]] == [comparable(run) for run in memory.runs[:1]]
     assert repr([comparable(run) for run in read.runs]) == repr([comparable(run) for run in memory.runs])
     for field in ("name", "variant", "command", "n_planned", "metrics", "sources_hash", "root", "imported", "tasks"):

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from recorded import edit_record, make_metric, select, start, value_line
+from recorded import edit_record, start, value_line
 
 from deviate.eventlog import encode
 from deviate.model import Series
@@ -36,13 +36,6 @@ def test_a_quality_metric_that_ends_in_nan_makes_the_run_diverged(experiment: Pa
     add_run(1, values(float("nan"), 0.1))
     (read,) = read_experiment(experiment)
     assert [(run.status, run.reason) for run in read.runs] == [("diverged", "acc ended NaN"), ("completed", "")]
-
-
-def test_another_selection_reads_the_same_runs(experiment: Path, add_run: AddRun) -> None:
-    add_run(0, values(0.1) + value_line(1, 7))
-    (read,) = read_experiment(experiment, select(make_metric("renamed"), make_metric("other", number=1, site=1)))
-    assert read.runs[0].series == {"renamed": Series((0,), (0.1,)), "other": Series((None,), (7.0,))}
-    assert [metric.name for metric in read.metrics] == ["renamed", "other"]
 
 
 def test_a_metric_that_only_some_runs_name_is_added_once(experiment: Path, add_run: AddRun) -> None:

@@ -158,7 +158,7 @@ def test_the_fifth_format_is_read_in_full() -> None:
         ("weights", "loop", None, 1),
     ]
     assert all(it.path.is_file() and it.rank == 0 for it in run.artifacts)
-    assert run.not_captured == ("predictions of val: the limit of what is captured of a run is reached",)
+    assert list(map(str, run.not_captured)) == ["predictions of val: the limit of what is captured of a run is reached"]
     assert dict(read_spec(run.folder.parent / "spec.json").capture) == dict(plan.capture)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from frozen import TRAIN, analysis_of
+from planned import plan
 
 from deviate.instrument.snapshot import freeze
 from deviate.model import Snapshot, Spec
-from deviate.replay.plan import plan
 from deviate.replay.variants import VARIANTS
 
 

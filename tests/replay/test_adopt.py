@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from frozen import TRAIN
+from planned import execute
 
 from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
@@ -18,7 +19,7 @@ from deviate.records.layout import attempt_folder, attempts, claim_file, spec_fi
 from deviate.records.machine import machine_name
 from deviate.records.specs import read_spec, write_spec
 from deviate.replay.adopt import MAKING, claim_attempt, claim_of, end_orphans, temporary_prefix
-from deviate.replay.execute import Listeners, execute, execute_orders
+from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.processes import processes_of
 from deviate.replay.updates import Order, Outcome

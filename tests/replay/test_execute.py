@@ -13,14 +13,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import planned
 import pytest
+from planned import execute
 
 from deviate.errors import RecordError, RunError
 from deviate.model import Settings
 from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.specs import run_id, write_spec
-from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute, execute_orders
+from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
 from deviate.replay.adopt import claim_of
 from deviate.replay.processes import birth, is_alive
 
@@ -225,9 +227,12 @@ def test_a_killed_parent_leaves_orphans_that_the_next_call_ends_before_it_starts
     it = frozen("import os, time\nopen(f'{os.environ[\"DEVIATE_RUN_DIR\"]}/pid', 'w').write(str(os.getpid()))\n"
                 "if 'attempt-1' in os.getcwd():\n    time.sleep(600)\n")  # fmt: skip
     script = f"""
+import sys
 from pathlib import Path
+sys.path.insert(0, {str(Path(planned.__file__).parent)!r})
 from deviate.model import Snapshot
-from deviate.replay import VARIANTS, execute, plan
+from deviate.replay import VARIANTS
+from planned import execute, plan
 snapshot = Snapshot(Path({str(it.snapshot.folder)!r}), Path({str(it.root)!r}), {it.snapshot.sources_hash!r})
 specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", variant=VARIANTS["as-is"], runs=2, seed=0)
 execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)

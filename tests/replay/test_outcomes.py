@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from planned import execute
 
-from deviate.replay import execute
 from deviate.replay.outcomes import Ending, exception_line, explain, has_reported, judge, silence
 
 from .conftest import Frozen

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from planned import plan
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec
 from deviate.records.specs import run_id
-from deviate.replay.plan import plan
 from deviate.replay.variants import VARIANTS, find_variant
 
 SNAPSHOT = Snapshot(Path("/snapshot"), Path("/root"), "ab")

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from planned import plan
 
 from deviate.model import Snapshot, Spec
 from deviate.records.specs import spec_hash
-from deviate.replay.plan import plan
 from deviate.replay.trackers import OFFLINE, tracker_environment, tracker_variables
 from deviate.replay.variants import VARIANTS
 

@@ -9,8 +9,6 @@ from deviate.model import Interval, Unavailable
 from deviate.stats.published import (
     Variability,
     feasible_sd,
-    is_quotient,
-    quotient_range,
     shares,
     variability_reduction,
 )
@@ -68,6 +66,27 @@ REPLICATED = {
     "AccEns/FlipCrop81": (0.15, 0.0031, 4.5, 0.972, 0.37),
 }
 """Source: Summers & Dinneen (2021), as the ML Reproducibility Challenge 2021 quotes and repeats it."""
+
+
+def quotient_range(numerator: float, denominator: float, *, places: int) -> Interval | Unavailable:
+    """What the quotient of two printed numbers can have been, each rounded to so many decimals.
+
+    Both are positive. The confidence is 1: nothing else rounds to them.
+    """
+    half = 0.5 * 10.0**-places
+    if not (numerator > half and denominator > half):
+        return Unavailable("a printed number that may stand for 0 has no quotient")
+    low, high = (numerator - half) / (denominator + half), (numerator + half) / (denominator - half)
+    return Interval(low, high, 1.0, "rounding of printed numbers")
+
+
+def is_quotient(printed: float, numerator: float, denominator: float, *, places: int, is_truncated: bool) -> bool:
+    """Whether a printed quotient of two decimals fits two printed numbers, rounded to nearest or cut off."""
+    bounds = quotient_range(numerator, denominator, places=places)
+    if isinstance(bounds, Unavailable):
+        return False
+    low, high = (printed, printed + 0.01) if is_truncated else (printed - 0.005, printed + 0.005)
+    return bounds.low < high and low <= bounds.high
 
 
 def test_most_printed_ratios_are_not_the_rounded_quotient_of_the_printed_spreads() -> None:

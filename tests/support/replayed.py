@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from planned import execute, plan
+
 from deviate import analysis, eventlog, instrument, records, replay
 from deviate.model import Selection
 from deviate.records import Plan, VariantPlan
@@ -81,8 +83,8 @@ class Replayed:
             folder,
             Plan("x", 0.0, self.root, self.words, self.cwd, 0, snapshot.sources_hash, variants, Selection(())),
         )
-        specs = replay.plan(snapshot, command=self.words, cwd=self.cwd, variant=defined, runs=1, seed=0)
-        (outcome,) = replay.execute(specs, snapshot, folder, jobs=1)
+        specs = plan(snapshot, command=self.words, cwd=self.cwd, variant=defined, runs=1, seed=0)
+        (outcome,) = execute(specs, snapshot, folder)
         events = [
             json.loads(line)
             for log in sorted(outcome.folder.glob("events-*"))

@@ -19,11 +19,9 @@ Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a n
 source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.model.metric_vocabulary import word_set
 
@@ -33,7 +31,7 @@ FLASH = word_set("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_fun
 
 
 @hazard("attention", "kernels")
-def attention(survey: Survey) -> Iterator[HazardMatch]:
+def attention(survey: Survey) -> Matches:
     for call in find_differentiated(survey, FUSED | LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
     for call in find_differentiated(survey, FLASH):

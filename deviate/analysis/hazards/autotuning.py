@@ -15,12 +15,10 @@ Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking:
 on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.model.metric_vocabulary import word_set
 
@@ -33,7 +31,7 @@ SWITCHES = (
 
 
 @hazard("autotuning", "kernels")
-def autotuning(survey: Survey) -> Iterator[HazardMatch]:
+def autotuning(survey: Survey) -> Matches:
     for name in SWITCHES:
         for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):

@@ -15,11 +15,9 @@ Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash_
 "are salted with an unpredictable random value".
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.seeds import SEEDERS
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.callables import CLOCKS
@@ -33,7 +31,7 @@ CHANGING = CLOCKS | word_set(
 
 
 @hazard("changing-seed", "seeds")
-def changing_seed(survey: Survey) -> Iterator[HazardMatch]:
+def changing_seed(survey: Survey) -> Matches:
     changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING)}
     for seeding in survey.in_order(SEEDERS) if changing else ():
         for argument in seeding.node.args:

@@ -23,12 +23,10 @@ Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.
 seed the NumPy random generator, not the Numba random generator".
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.names import draws_from
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
@@ -37,7 +35,7 @@ SEEDING = ("numpy.random.seed", "random.seed")
 
 
 @hazard("compiled-draws", "seeds")
-def compiled_draws(survey: Survey) -> Iterator[HazardMatch]:
+def compiled_draws(survey: Survey) -> Matches:
     if "numba" not in survey.graph.imported_packages:
         return
     for function in survey.functions:

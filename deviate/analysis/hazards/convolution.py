@@ -18,14 +18,11 @@ Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; 
 TensorFlow: cuDNN convolution; JAX discussion 10674.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 TORCH = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
     ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
@@ -45,7 +42,7 @@ OTHERS = (
 
 
 @hazard("convolution", "kernels", is_reported_once=True)
-def convolution(survey: Survey) -> Iterator[HazardMatch]:
+def convolution(survey: Survey) -> Matches:
     for call in kernels(survey, TORCH, also="cudnn"):
         if not MERGING.intersection(split_identifier(call.function.name)):
             yield call.node, "cuDNN may take kernels that add in no fixed order"

@@ -17,11 +17,9 @@ Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic
 "Determinism".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 NAMES = (
@@ -32,6 +30,6 @@ NAMES = (
 
 
 @hazard("ctc-loss", "kernels")
-def ctc_loss(survey: Survey) -> Iterator[HazardMatch]:
+def ctc_loss(survey: Survey) -> Matches:
     for call in kernels(survey, NAMES):
         yield call.node, "the gradient of the CTC loss adds in no fixed order on a GPU"

@@ -15,9 +15,7 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False
 with `warn_only` such operations "will throw a warning instead of an error".
 """
 
-from collections.abc import Iterator
-
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
 from deviate.model.metric_vocabulary import word_set
@@ -27,7 +25,7 @@ SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
 @hazard("determinism-off", "kernels")
-def determinism_off(survey: Survey) -> Iterator[HazardMatch]:
+def determinism_off(survey: Survey) -> Matches:
     for call in survey.calls(SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
             yield call.node, "deterministic kernels are switched off"

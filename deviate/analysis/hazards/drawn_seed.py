@@ -21,14 +21,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.names import draws_from
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.seeds import SEEDERS
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import walk
 
 
 @hazard("drawn-seed", "seeds")
-def drawn_seed(survey: Survey) -> Iterator[HazardMatch]:
+def drawn_seed(survey: Survey) -> Matches:
     drawn: dict[cst.CSTNode, tuple[str, Called]] = {}
     seeded = set()
     for seeding in survey.in_order(SEEDERS):

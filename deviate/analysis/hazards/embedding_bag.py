@@ -14,17 +14,15 @@ Instead:
 Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 MODE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
 
 
 @hazard("embedding-bag", "kernels")
-def embedding_bag(survey: Survey) -> Iterator[HazardMatch]:
+def embedding_bag(survey: Survey) -> Matches:
     for call in kernels(survey, MODE):
         if "max" in survey.texts(call.argument(MODE[call.name], "mode"), call.function):
             yield call.node, "the gradient of a maximum over bags adds in no fixed order on a GPU"

@@ -16,15 +16,12 @@ Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` a
 `SeedSequence`: without entropy it is "pulled from the OS".
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import last_name
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 ALWAYS = word_set(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
@@ -39,7 +36,7 @@ NUMERIC = word_set("int bytes fields time node")
 
 
 @hazard("entropy", "seeds")
-def entropy(survey: Survey) -> Iterator[HazardMatch]:
+def entropy(survey: Survey) -> Matches:
     for call in survey.calls(ALWAYS):
         yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
     for call in survey.calls(UNSEEDED):

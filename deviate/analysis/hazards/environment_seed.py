@@ -17,11 +17,9 @@ Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium sourc
 `numpy.random.SeedSequence(None)`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import dotted_name, keywords
 from deviate.model.metric_vocabulary import word_set
@@ -31,7 +29,7 @@ LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzo
 
 
 @hazard("environment-seed", "seeds")
-def environment_seed(survey: Survey) -> Iterator[HazardMatch]:
+def environment_seed(survey: Survey) -> Matches:
     environments = list(survey.calls(MAKING))
     if not environments:
         return

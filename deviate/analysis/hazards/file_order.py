@@ -24,7 +24,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 
@@ -36,7 +36,7 @@ PATH_METHODS = ("iterdir", "rglob")
 
 
 @hazard("file-order", "order")
-def file_order(survey: Survey) -> Iterator[HazardMatch]:
+def file_order(survey: Survey) -> Matches:
     flow = Flow(survey)
     for call in _listings(survey):
         if flow.order_matters(call.node, is_set=False):

@@ -1,12 +1,7 @@
 """The hazards in what a script reaches."""
 
-import libcst as cst
-
 from deviate.analysis.hazards.registry import HAZARDS
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.metrics.collect import IGNORE
-from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.order import is_dead
 from deviate.model import Hazard
 
 
@@ -19,21 +14,15 @@ def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
     order = {file: number for number, file in enumerate(graph.project.files())}
     hazards: dict[tuple[str, str, int], Hazard] = {}
     for kind in HAZARDS.values():
+        places = [
+            (graph.nodes.place(node), node, message) for node, message in kind.match(survey) if survey.is_listed(node)
+        ]
         seen = [
             Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message)
-            for node, message in kind.match(survey)
-            if not is_dead(node, graph.nodes) and not _is_unreached(node, graph)
-            for place in [graph.nodes.place(node)]
-            if not IGNORE.search(graph.nodes.source(node).lines[place.line - 1])
+            for place, node, message in places
         ]
         seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
         for hazard in seen:
             key = (kind.name, hazard.file, 0 if kind.is_reported_once else hazard.line)
             hazards.setdefault(key, hazard)
     return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
-
-
-def _is_unreached(node: cst.CSTNode, graph: CallGraph) -> bool:
-    """Whether a node is in the `if __name__ == "__main__"` part of an imported file."""
-    module = graph.nodes.function_of(node).module
-    return module is not graph.project.entry and any(parent in module.guards for parent in graph.nodes.ancestors(node))

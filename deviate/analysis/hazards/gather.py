@@ -27,13 +27,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
 PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
@@ -41,7 +40,7 @@ INDICES = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
-def gather(survey: Survey) -> Iterator[HazardMatch]:
+def gather(survey: Survey) -> Matches:
     if "torch" not in survey.graph.imported_packages or "torch" in held_by_script(survey):
         return
     scatters = "torch_scatter" in survey.graph.imported_packages or any(

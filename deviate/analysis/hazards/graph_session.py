@@ -18,12 +18,10 @@ Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinis
 when using the TF1 API".
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 SESSIONS = under(
@@ -34,7 +32,7 @@ SESSIONS = under(
 
 
 @hazard("graph-session", "timing", is_reported_once=True)
-def graph_session(survey: Survey) -> Iterator[HazardMatch]:
+def graph_session(survey: Survey) -> Matches:
     for call in survey.calls(SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
             yield call.node, "TensorFlow promises no determinism for sessions"

@@ -18,15 +18,13 @@ Source: PyTorch documentation of `torch.nn.functional.grid_sample`: "may induce 
 backward pass".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 
 @hazard("grid-sample", "kernels")
-def grid_sample(survey: Survey) -> Iterator[HazardMatch]:
+def grid_sample(survey: Survey) -> Matches:
     for call in kernels(survey, ["torch.nn.functional.grid_sample", "torch.grid_sampler"]):
         if survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, "the gradient of grid_sample adds in no fixed order on a GPU"

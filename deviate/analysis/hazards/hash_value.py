@@ -14,11 +14,9 @@ Instead:
 Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import last_name
 
@@ -26,7 +24,7 @@ ORDERING = ("sorted", "sort", "min", "max")
 
 
 @hazard("hash-value", "order")
-def hash_value(survey: Survey) -> Iterator[HazardMatch]:
+def hash_value(survey: Survey) -> Matches:
     for call in survey.calls(["builtins.hash"]):
         if call.function.name != "__hash__" and _is_reduced(call.node, survey):
             yield call.node, "the hash of a text is another number in each process"
@@ -48,7 +46,7 @@ def _is_reduced(node: cst.CSTNode, survey: Survey) -> bool:
     return False
 
 
-def _by_address(call: cst.Call) -> Iterator[HazardMatch]:
+def _by_address(call: cst.Call) -> Matches:
     for argument in call.args:
         name = last_name(argument.value)
         if argument.keyword is not None and argument.keyword.value == "key" and name in ("id", "hash"):

@@ -14,18 +14,16 @@ Instead:
 Source: PyTorch documentation of `torch.use_deterministic_algorithms`; TensorFlow RFC 20210119, "Determinism".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 COUNTS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
 
 
 @hazard("histogram", "kernels")
-def histogram(survey: Survey) -> Iterator[HazardMatch]:
+def histogram(survey: Survey) -> Matches:
     for call in kernels(survey, ["torch.histc"]):
         yield call.node, "histc has no deterministic kernel on a GPU"
     for call in kernels(survey, COUNTS):

@@ -6,9 +6,8 @@ import libcst as cst
 
 from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
 """Words for model inputs, which have no gradient."""

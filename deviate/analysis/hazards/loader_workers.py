@@ -27,11 +27,9 @@ Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-proces
 _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import word_set
@@ -44,7 +42,7 @@ FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
 @hazard("loader-workers", "seeds")
-def loader_workers(survey: Survey) -> Iterator[HazardMatch]:
+def loader_workers(survey: Survey) -> Matches:
     started = any(_names_start(call.argument(0, "method")) for call in survey.calls(STARTING))
     for call in survey.calls(LOADERS):
         if not _has_workers(call):

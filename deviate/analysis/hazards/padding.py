@@ -14,11 +14,9 @@ Instead:
 Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
@@ -30,7 +28,7 @@ MODES = word_set("reflect replicate")
 
 
 @hazard("padding", "kernels")
-def padding(survey: Survey) -> Iterator[HazardMatch]:
+def padding(survey: Survey) -> Matches:
     for call in find_differentiated(survey, LAYERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
     for call in find_differentiated(survey, ["torch.nn.functional.pad"]):

@@ -27,13 +27,11 @@ Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinis
 documentation of `concurrent.futures` and `multiprocessing.pool`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import draws_in
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import constant_number
 from deviate.model.metric_vocabulary import word_set
@@ -51,7 +49,7 @@ MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 
 @hazard("parallel-draws", "timing")
-def parallel_draws(survey: Survey) -> Iterator[HazardMatch]:
+def parallel_draws(survey: Survey) -> Matches:
     for call in survey.calls(THREADS):
         yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED):
@@ -64,7 +62,7 @@ def parallel_draws(survey: Survey) -> Iterator[HazardMatch]:
                 yield from _match_draw(call, call.argument(0, "map_func"), survey, "parallel calls")
 
 
-def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[HazardMatch]:
+def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Matches:
     draw = next(draws_in(task, called.function, survey), None) if task is not None else None
     if draw is not None:
         place = survey.nodes.place(draw.node)

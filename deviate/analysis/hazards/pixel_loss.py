@@ -16,11 +16,9 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss`
 NLLLoss2d.cu, holds the check.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import constant_number
 
@@ -30,7 +28,7 @@ LEFT_OUT = (250, 255)
 
 
 @hazard("pixel-loss", "kernels")
-def pixel_loss(survey: Survey) -> Iterator[HazardMatch]:
+def pixel_loss(survey: Survey) -> Matches:
     message = "a loss for every pixel adds in no fixed order on a GPU"
     for call in kernels(survey, SPATIAL):
         yield call.node, message

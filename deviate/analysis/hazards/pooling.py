@@ -16,13 +16,11 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch s
 1 is computed as a mean.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 
 FUNCTIONS = ("torch.nn.functional.",)
@@ -38,7 +36,7 @@ UNDOING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
 
 
 @hazard("pooling", "kernels")
-def pooling(survey: Survey) -> Iterator[HazardMatch]:
+def pooling(survey: Survey) -> Matches:
     for call in find_differentiated(survey, AVERAGES):
         if not _is_mean(call):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"

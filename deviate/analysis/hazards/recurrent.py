@@ -17,16 +17,14 @@ Source: PyTorch documentation of `torch.nn.LSTM`: "There are known non-determini
 versions of cuDNN and CUDA".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 
 @hazard("recurrent", "kernels", is_reported_once=True)
-def recurrent(survey: Survey) -> Iterator[HazardMatch]:
+def recurrent(survey: Survey) -> Matches:
     if "CUBLAS_WORKSPACE_CONFIG" in survey.environment:
         return
     for call in kernels(survey, under(TORCH_LAYERS, "LSTM GRU RNN")):

@@ -17,11 +17,9 @@ Instead:
 Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision source, roi_align_kernel.cu.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import find_differentiated, held_by_script
 from deviate.analysis.hazards.names import under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 REGIONS = under(
@@ -32,7 +30,7 @@ REGIONS = under(
 
 
 @hazard("region-pooling", "kernels")
-def region_pooling(survey: Survey) -> Iterator[HazardMatch]:
+def region_pooling(survey: Survey) -> Matches:
     if "torch" in held_by_script(survey):
         return
     for call in find_differentiated(survey, REGIONS):

@@ -23,10 +23,9 @@ GROUPS: dict[Group, str] = {
     "timing": "Results that depend on which work is done first",
 }
 
-HazardMatch = tuple[cst.CSTNode, str]
-"""A node with a hazard, and half a sentence about what happens there."""
-
-Matcher = Callable[["Survey"], Iterator[HazardMatch]]
+Matches = Iterator[tuple[cst.CSTNode, str]]
+"""Places of a hazard, and what happens at each: half a sentence."""
+Matcher = Callable[["Survey"], Matches]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
 
 

@@ -16,11 +16,9 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch
 RFC 20210119, "Determinism": `tf.image.resize` gradient.
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import KERAS, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
@@ -36,7 +34,7 @@ MODES = word_set("linear bilinear bicubic trilinear")
 
 
 @hazard("resize", "kernels")
-def resize(survey: Survey) -> Iterator[HazardMatch]:
+def resize(survey: Survey) -> Matches:
     message = "the gradient of {} interpolation adds in no fixed order on a GPU"
     for call in find_differentiated(survey, BY_MODE):
         modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)

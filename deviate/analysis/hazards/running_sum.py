@@ -16,15 +16,13 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `cumsum` 
 is floating point or complex".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 
 
 @hazard("running-sum", "kernels")
-def running_sum(survey: Survey) -> Iterator[HazardMatch]:
+def running_sum(survey: Survey) -> Matches:
     if "torch" in held_by_script(survey):
         return
     for call in survey.methods(["cumsum"], ("torch.",)):

@@ -23,7 +23,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script, kernels
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.tree import keywords
 from deviate.model.metric_vocabulary import word_set
@@ -50,7 +50,7 @@ UPDATES = ("add", "multiply", "subtract", "divide")
 
 
 @hazard("scatter", "kernels")
-def scatter(survey: Survey) -> Iterator[HazardMatch]:
+def scatter(survey: Survey) -> Matches:
     is_free = "torch" not in held_by_script(survey)
     for call in survey.methods(METHODS, LIBRARIES) if is_free else ():
         yield call.node, f"{call.last} adds in no fixed order on a GPU"

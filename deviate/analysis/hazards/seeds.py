@@ -12,7 +12,7 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
+from deviate.analysis.resolve.tree import keywords, last_name, named_items, positional
 from deviate.model import SeedCall
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -107,10 +107,9 @@ def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterato
     for value in [*positional(call), *keywords(call).values()]:
         referents = graph.resolver.resolve(value, function)
         nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
-        for element in [element for node in nodes if isinstance(node, cst.Dict) for element in node.elements]:
-            name = constant_text(element.key) if isinstance(element, cst.DictElement) else None
-            if name is not None and _is_seed(name, element.value):
-                yield name, element.value
+        for node in nodes:
+            items = named_items(node) if isinstance(node, cst.Dict) else ()
+            yield from ((name, seed) for name, seed in items if _is_seed(name, seed))
 
 
 def _says_that_it_seeds(name: str) -> bool:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.flow import Flow
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.sets import Sets
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
@@ -38,7 +38,7 @@ TAKING_METHODS = ("join", "pop", "extend")
 
 
 @hazard("set-order", "order")
-def set_order(survey: Survey) -> Iterator[HazardMatch]:
+def set_order(survey: Survey) -> Matches:
     sets, flow = Sets(survey), Flow(survey)
     for node, site, function in _iterated_sets(survey):
         is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)

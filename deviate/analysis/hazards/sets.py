@@ -5,10 +5,9 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")

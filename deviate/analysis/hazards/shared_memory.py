@@ -16,10 +16,8 @@ Source: PyTorch documentation, "Multiprocessing best practices", Hogwild; Tensor
 `tf.config.experimental.enable_op_determinism`: `ParameterServerStrategy` "can introduce nondeterminism".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
 SERVERS = under(
@@ -29,7 +27,7 @@ SERVERS = under(
 
 
 @hazard("shared-memory", "timing")
-def shared_memory(survey: Survey) -> Iterator[HazardMatch]:
+def shared_memory(survey: Survey) -> Matches:
     for call in survey.methods(["share_memory", "share_memory_"], ("torch.",)):
         yield call.node, "processes write to it without a lock, in any order"
     for call in survey.calls(SERVERS):

@@ -16,11 +16,9 @@ Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinis
 algorithm on GPUs by default".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 
 FUNCTIONS = under(
@@ -36,7 +34,7 @@ LOSSES = under(
 
 
 @hazard("softmax-loss", "kernels")
-def softmax_loss(survey: Survey) -> Iterator[HazardMatch]:
+def softmax_loss(survey: Survey) -> Matches:
     for call in kernels(survey, FUNCTIONS):
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
     for call in kernels(survey, LOSSES):

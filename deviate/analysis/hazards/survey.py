@@ -7,11 +7,12 @@ from itertools import islice
 
 import libcst as cst
 
+from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
 """Assignments and calls followed for one value."""
@@ -190,6 +191,18 @@ class Survey:
         return {text for text in texts if text is not None}
 
     # ------------------------------------------------------------ where a node stands
+
+    def is_listed(self, node: cst.CSTNode) -> bool:
+        """Whether a place is reached, and no comment `# deviate: ignore` stands there.
+
+        What an imported file does only when it is the script is not reached.
+        """
+        module = self.nodes.function_of(node).module
+        is_guarded = module is not self.graph.project.entry and any(
+            parent in module.guards for parent in self.nodes.ancestors(node)
+        )
+        line = self.nodes.source(node).lines[self.nodes.line(node) - 1]
+        return not is_guarded and not is_dead(node, self.nodes) and IGNORE.search(line) is None
 
     def is_conditional(self, node: cst.CSTNode) -> bool:
         """Whether a node runs only under a condition, its own or that of all calls of its function."""

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.callables import CLOCKS
 from deviate.analysis.resolve.tree import dotted_name, last_name, walk
@@ -33,7 +33,7 @@ LEAVING = ("sys.exit", "exit", "quit")
 
 
 @hazard("time-limit", "timing")
-def time_limit(survey: Survey) -> Iterator[HazardMatch]:
+def time_limit(survey: Survey) -> Matches:
     for call in survey.calls(CLOCKS):
         for test in _tests(call, survey):
             yield test, "how many steps fit into the time differs between runs"

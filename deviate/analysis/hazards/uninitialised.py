@@ -30,11 +30,9 @@ Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"
 `torch.utils.deterministic.fill_uninitialized_memory`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
@@ -51,7 +49,7 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
 @hazard("uninitialised", "seeds")
-def find_uninitialised(survey: Survey) -> Iterator[HazardMatch]:
+def find_uninitialised(survey: Survey) -> Matches:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(PARAMETERS):
         inner = next(iter(positional(call.node)), None)

@@ -20,14 +20,12 @@ and `concurrent.futures.as_completed`; TensorFlow documentation of `Dataset.map`
 documentation of `DataLoader`, parameter `in_order`.
 """
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
 from deviate.model.metric_vocabulary import word_set
@@ -43,7 +41,7 @@ LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.Data
 
 
 @hazard("unordered-results", "timing")
-def unordered_results(survey: Survey) -> Iterator[HazardMatch]:
+def unordered_results(survey: Survey) -> Matches:
     flow = Flow(survey)
     message = "results come in the order in which they are done"
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
@@ -59,7 +57,7 @@ def unordered_results(survey: Survey) -> Iterator[HazardMatch]:
         yield from _of_tensorflow(survey)
 
 
-def _of_tensorflow(survey: Survey) -> Iterator[HazardMatch]:
+def _of_tensorflow(survey: Survey) -> Matches:
     message = "elements come in the order in which they are done"
     for call in survey.methods(PARALLEL, ("tensorflow.",)):
         if is_false(call.argument(None, "deterministic")):

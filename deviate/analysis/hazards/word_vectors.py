@@ -15,10 +15,8 @@ Source: gensim documentation of `Word2Vec`, parameter `seed`: "you must also lim
 (workers=1)".
 """
 
-from collections.abc import Iterator
-
 from deviate.analysis.hazards.names import under
-from deviate.analysis.hazards.registry import HazardMatch, hazard
+from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import constant_number
 
@@ -29,7 +27,7 @@ MODELS = under(
 
 
 @hazard("word-vectors", "timing")
-def word_vectors(survey: Survey) -> Iterator[HazardMatch]:
+def word_vectors(survey: Survey) -> Matches:
     for call in survey.calls(MODELS):
         workers = call.argument(None, "workers")
         if workers is None or constant_number(workers) not in (0, 1):

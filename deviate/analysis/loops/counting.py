@@ -6,10 +6,10 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import all_words, split_identifier
+from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
@@ -95,8 +95,8 @@ def _iterated_expressions(
     if isinstance(node, cst.Name):
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
-            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                yield from _iterated_expressions(binding.value, scope, graph, depth - 1)
+            if (value := binding.whole("assign")) is not None:
+                yield from _iterated_expressions(value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
             yield from _iterated_expressions(value, function, graph, depth - 1)

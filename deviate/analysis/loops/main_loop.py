@@ -10,11 +10,11 @@ from deviate.analysis.loops.counting import LoopUnit, counted_unit, counter_of
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
-from deviate.analysis.resolve.identifier_words import all_words, split_identifier
+from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
 DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 FIT_ARGUMENTS = word_set("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
 EVALUATORS = word_set("eval evaluator evaluate val valid validation validator test tester inference")

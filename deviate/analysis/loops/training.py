@@ -6,10 +6,10 @@ import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import ClassRef, External
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import all_words, split_identifier
+from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 UPDATES = word_set(
     "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from deviate.analysis.metrics.container_contents import ContainerContents
-from deviate.analysis.metrics.evidence import Objection
-from deviate.analysis.metrics.judge import Candidate, Decision, Judge
+from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -29,6 +27,7 @@ from deviate.analysis.resolve.message_items import (
 )
 from deviate.analysis.resolve.tree import constant_key, positional, walk
 from deviate.model import RejectionReason
+from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")

@@ -1,7 +1,6 @@
 """Flow of values into reports, through parameters and loops over containers."""
 
 from collections.abc import Iterator, Mapping
-from typing import TypeGuard
 
 import libcst as cst
 
@@ -99,7 +98,9 @@ class Flows:
     def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
         target, iterable, kind = _peel(loop)
         iterated = (
-            scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
+            scene.get(self.resolver.find(iterable.value, function)[0], iterable.value)
+            if isinstance(iterable, cst.Name)
+            else None
         )
         if iterated is None or target is None:
             return [scene]
@@ -171,10 +172,6 @@ def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
     """The values that a call unpacks, each as a whole."""
     arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
     return [(argument.value, edge.caller) for argument in arguments if argument.star == star]
-
-
-def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:
-    return isinstance(node, cst.Name)
 
 
 def _peel(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:

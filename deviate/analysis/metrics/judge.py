@@ -1,26 +1,335 @@
-"""Decides whether a reported value is a metric, by the strongest evidence."""
+"""Judgement: whether a reported value is a metric, by the rules for and against it, the most telling first."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, Objection, View
 from deviate.analysis.metrics.phrases import tag_words
-from deviate.analysis.resolve.identifier_words import (
+from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, unit_after
+from deviate.analysis.resolve.message_items import ReportedValue, Style
+from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
+from deviate.analysis.resolve.templates import decimals, is_integer_spec
+from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
+from deviate.model import Direction, RejectionReason, Role
+from deviate.model.metric_vocabulary import (
+    COUNTERS,
+    ESTIMATES,
+    MEMORY,
+    NEUTRAL,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
     SPEEDS,
-    all_words,
-    clause,
     direction_of,
     split_identifier,
-    unit_after,
+    word_set,
 )
-from deviate.analysis.resolve.message_items import ReportedValue
-from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
-from deviate.analysis.resolve.templates import decimals
-from deviate.analysis.resolve.tree import identifiers
-from deviate.model import Direction, RejectionReason, Role
 
-__all__ = ["Candidate", "Decision", "Judge"]
+# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
+TRACKERS = word_set(
+    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
+    "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
+)
+FIXED = {
+    "counter": RejectionReason.COUNTER,
+    "size": RejectionReason.SIZE,
+    "setting": RejectionReason.SETTING,
+    "rate": RejectionReason.SETTING,
+    "clock": RejectionReason.CLOCK,
+    "memory": RejectionReason.MEMORY,
+    "text": RejectionReason.TEXT,
+    "constant": RejectionReason.CONSTANT,
+    "object": RejectionReason.OBJECT,
+}
+"""Kinds of origin that are no measurement."""
+MEASURED = ("quality", "duration", "speed")
+TIMES = SHORT_TIMES | SPEEDS
+TEXT_NAMES = word_set(
+    "name names type types dir dirs directory path paths file files filename folder mode title url tag"
+)
+LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
+EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A candidate as the rules see it.
+
+    Attributes:
+        expression_words: identifiers in the expression, split into words. numerator_words: the same for the numerator
+            of a quotient.
+        words_before: words of the text before it.
+        text: that text.
+        unit: kind of the unit behind it: `speed`, `time` or empty.
+        digits: decimals that its format asks for; None where that is no float format.
+    """
+
+    value: ReportedValue
+    origin: Origin
+    expression_words: list[str]
+    numerator_words: list[str]
+    words_before: list[str]
+    text: str
+    unit: str
+    sink: str
+    digits: int | None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is computed from counters alone and yet told to be a measurement.
+
+        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+        """
+        if self.origin.reason is not Reason.OF_COUNTER:
+            return False
+        if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
+            return False
+        telling = QUALITY - NEUTRAL
+        return bool(telling & set(self.expression_words)) or (
+            self.digits is not None and bool(telling & set(self.words_before[-1:]))
+        )
+
+    @property
+    def is_shown_as_quality(self) -> bool:
+        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
+        telling = QUALITY - NEUTRAL
+        is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
+        return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
+
+    @property
+    def is_length(self) -> bool:
+        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
+        name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
+        return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it is handed, under a name, to what keeps a series for each name."""
+        return (self.sink in TRACKERS or self.value.style == Style.METER) and any(
+            len(word) > 1 for word in self.words_before
+        )
+
+    @property
+    def describes_other(self) -> bool:
+        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
+        return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a metric of some role."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a value is no metric."""
+
+    cause: RejectionReason
+    detail: str = ""
+
+
+Rule = Callable[[View], Evidence | Objection | None]
+
+
+# ---------------------------------------------------------------- declared
+
+
+def declared_metric(view: View) -> Evidence | None:
+    """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
+    if view.sink != "deviate" or view.value.style == Style.NAME:
+        return None
+    called = {*view.expression_words, *view.words_before}
+    is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
+    return Evidence("time" if is_time else "quality", "logged with deviate.log")
+
+
+# ---------------------------------------------------------------- against
+
+
+def part_of_name(view: View) -> Objection | None:
+    """What stands in a tag tells what is reported and is not reported itself."""
+    return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
+
+
+def learning_rate(view: View) -> Objection | None:
+    """Learning rates are set, whoever computes them."""
+    is_named = RATES & set(view.expression_words) or (
+        RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
+    )
+    return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
+
+
+def time_left(view: View) -> Objection | None:
+    is_named = (
+        ESTIMATES & {*view.expression_words, *view.words_before}
+        and view.origin.kind != "quality"
+        and not QUALITY & set(view.expression_words)
+    )
+    return Objection(RejectionReason.TIME_LEFT) if is_named else None
+
+
+def use_of_memory(view: View) -> Objection | None:
+    is_named = MEMORY & set(view.expression_words) or (
+        MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.expression_words)
+    )
+    return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
+
+
+def fixed_origin(view: View) -> Objection | None:
+    """Counters, sizes, settings, clocks and texts."""
+    cause = FIXED.get(view.origin.kind)
+    if cause is None or view.is_counted or view.is_length or view.is_shown_as_quality:
+        return None
+    if view.origin.reason is Reason.LOOP_COUNTER:
+        return Objection(RejectionReason.LOOP_COUNTER, str(view.origin.detail))
+    return Objection(cause, view.origin.sentence)
+
+
+def in_quotes(view: View) -> Objection | None:
+    """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
+    return Objection(RejectionReason.QUOTED) if view.text.endswith(("'", '"', "`")) else None
+
+
+def text_name(view: View) -> Objection | None:
+    """`model_name`, `results_dir`: names and places, whatever they are names of."""
+    last = split_identifier(last_name(_innermost(view.value.source)))[-1:]
+    is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
+    return Objection(RejectionReason.TEXT_NAME) if is_open and TEXT_NAMES & set(last) else None
+
+
+def whole_number(view: View) -> Objection | None:
+    is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
+    is_named = QUALITY & {*view.expression_words, *view.words_before}
+    return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
+
+
+def counter_name(view: View) -> Objection | None:
+    is_named = (
+        bool(view.numerator_words)
+        and view.numerator_words[-1] in COUNTERS
+        and view.origin.kind in ("unknown", "computed")
+    )
+    if not is_named or view.digits is not None or QUALITY & {*view.expression_words, *view.words_before}:
+        return None
+    return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
+
+
+def tracked_setting(view: View) -> Objection | None:
+    """What is handed to a tracker under the name of a counter or of something that is chosen."""
+    last = view.words_before[-1:]
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.expression_words, *view.words_before}:
+        return None
+    if COUNTERS & set(last):
+        return Objection(RejectionReason.CALLED_COUNTER, view.text)
+    return Objection(RejectionReason.CALLED_SETTING, view.text) if TUNED & set(last) else None
+
+
+# ---------------------------------------------------------------- for
+
+
+def time_origin(view: View) -> Evidence | None:
+    return Evidence("time", view.origin.sentence) if view.origin.kind in ("duration", "speed") else None
+
+
+def quality_origin(view: View) -> Evidence | None:
+    return Evidence("quality", view.origin.sentence) if view.origin.kind == "quality" else None
+
+
+def quality_word(view: View) -> Evidence | None:
+    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.expression_words) else None
+
+
+def time_word(view: View) -> Evidence | None:
+    return (
+        _by_name(view, "time") if TIMES & set(view.expression_words) and not QUALITY & set(view.words_before) else None
+    )
+
+
+def quality_label(view: View) -> Evidence | None:
+    is_called = QUALITY & set(view.words_before) and not view.describes_other
+    return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
+
+
+def neutral_word(view: View) -> Evidence | None:
+    return _by_name(view, "quality") if NEUTRAL & set(view.expression_words) else None
+
+
+def time_label(view: View) -> Evidence | None:
+    if view.describes_other or not (TIMES & set(view.words_before) or view.unit):
+        return None
+    if TIMES & set(view.words_before):
+        return Evidence("time", f'called "{view.text}" in the message')
+    return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
+
+
+def tracker_name(view: View) -> Evidence | None:
+    """Somebody watches it under a name of its own."""
+    is_open = view.origin.kind in ("unknown", "computed") or view.is_length
+    return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
+
+
+def mapping_values(view: View) -> Evidence | None:
+    """A mapping that is handed whole to what shows names beside values."""
+    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
+    is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
+    return Evidence("other", "a mapping of named values") if is_open and is_shown else None
+
+
+def length(view: View) -> Evidence | None:
+    return Evidence("other", "length of an episode") if view.is_length else None
+
+
+def float_format(view: View) -> Evidence | None:
+    if not view.digits:
+        return None
+    if view.origin.kind == "computed":
+        return Evidence("quality", view.origin.sentence)
+    return Evidence("other", "shown with decimals") if view.origin.kind == "unknown" else None
+
+
+EVIDENCE: tuple[Rule, ...] = (
+    declared_metric,
+    part_of_name,
+    learning_rate,
+    time_left,
+    use_of_memory,
+    fixed_origin,
+    in_quotes,
+    text_name,
+    whole_number,
+    counter_name,
+    tracked_setting,
+    time_origin,
+    quality_origin,
+    quality_word,
+    time_word,
+    quality_label,
+    time_label,
+    neutral_word,
+    tracker_name,
+    length,
+    mapping_values,
+    float_format,
+)
+"""The most telling first: it decides, and those that agree with it are told beside it."""
+
+
+def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The callee of a call, the base of an item."""
+    while isinstance(node, cst.Call | cst.Subscript):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node
+
+
+def _by_name(view: View, role: Role) -> Evidence:
+    telling = QUALITY if role == "quality" else TIMES
+    return Evidence(
+        role, f"named with {', '.join(dict.fromkeys(word for word in view.expression_words if word in telling))}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

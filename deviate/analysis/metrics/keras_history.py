@@ -9,7 +9,7 @@ from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compi
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, named_items, positional, walk
 from deviate.model.metric_vocabulary import word_set
 
 VALIDATION = ("validation_data", "validation_split")
@@ -68,21 +68,20 @@ class _Keras:
         arguments, by_name = positional(compiled), keywords(compiled)
         losses = by_name.get("loss") or (arguments[1] if len(arguments) > 1 else None)
         metrics = by_name.get("metrics") or (arguments[2] if len(arguments) > 2 else None)
-        keys = [f"{output}_loss" for output in _constant_keys(self._bound_values(losses, function))]
+        keys = [f"{output}_loss" for output in self._output_keys(losses, function)]
         for listed_ in (metrics, by_name.get("weighted_metrics")):
             keys += self._metrics(listed_, function)
         return keys
 
-    def _bound_values(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
-        if isinstance(node, cst.Name):
-            _, bindings = self.graph.resolver.find(node.value, function)
-            values = [
-                binding.value
-                for binding in bindings
-                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
-            ]
-            return values[-1] if values else node
-        return node
+    def _assigned(self, name: str, function: Function) -> list[cst.BaseExpression]:
+        """What is assigned to a variable, in order."""
+        values = [binding.value for binding in self.graph.resolver.find(name, function)[1] if binding.how == "assign"]
+        return [value for value in values if isinstance(value, cst.BaseExpression)]
+
+    def _output_keys(self, node: cst.BaseExpression | None, function: Function) -> list[str]:
+        """The keys of a dict, or of the one that a variable holds."""
+        values = self._assigned(node.value, function) if isinstance(node, cst.Name) else []
+        return _constant_keys(values[-1] if values else node)
 
     def _metrics(self, metrics: cst.BaseExpression | None, function: Function, depth: int = DEEPEST) -> list[str]:
         if metrics is None or depth == 0:
@@ -92,9 +91,8 @@ class _Keras:
         if isinstance(metrics, cst.Dict):
             return [
                 f"{output}_{key}"
-                for item in metrics.elements
-                if isinstance(item, cst.DictElement) and (output := constant_text(item.key)) is not None
-                for key in self._metrics(item.value, function, depth - 1)
+                for output, value in named_items(metrics)
+                for key in self._metrics(value, function, depth - 1)
             ]
         text = constant_text(metrics)
         if text is not None:
@@ -105,11 +103,7 @@ class _Keras:
             if metrics.value == "None":
                 return []
             scope, bindings = self.graph.resolver.find(metrics.value, function)
-            values = [
-                binding.value
-                for binding in bindings
-                if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression)
-            ]
+            values = self._assigned(metrics.value, function)
             if values:
                 return self._metrics(values[-1], scope, depth - 1)
             for edge in self.graph.edges_into(scope) if any(binding.how == "parameter" for binding in bindings) else ():
@@ -147,7 +141,7 @@ class _Keras:
         for referent in self.graph.resolver.resolve(self.call.func.value, self.function):
             step = self.graph.resolver.method(referent.cls, name) if isinstance(referent, Instance) else None
             for returned in step.returns if step is not None else ():
-                keys = _constant_keys(self._bound_values(returned, step) if step is not None else None)
+                keys = self._output_keys(returned, step) if step is not None else []
                 if keys:
                     return keys
                 if isinstance(returned, cst.DictComp) and isinstance(referent, Instance):
@@ -172,10 +166,7 @@ class _Keras:
 
 
 def _constant_keys(node: cst.BaseExpression | None) -> list[str]:
-    if not isinstance(node, cst.Dict):
-        return []
-    keys = [constant_text(item.key) for item in node.elements if isinstance(item, cst.DictElement)]
-    return [key for key in keys if key is not None]
+    return [key for key, _ in named_items(node)] if isinstance(node, cst.Dict) else []
 
 
 def _is_nothing(value: cst.BaseExpression) -> bool:
@@ -265,8 +256,8 @@ class _Transformers:
                 text = constant_text(binding.key)
                 if binding.how == "item" and text is not None:
                     keys.append(text)
-                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.position:
-                    keys += self._list_returned(binding.value, function, depth - 1)
+                elif (value := binding.whole("assign")) is not None:
+                    keys += self._list_returned(value, function, depth - 1)
             return keys
         if isinstance(node, cst.Call):
             return self._list_called(node, function, depth)

@@ -9,7 +9,7 @@ from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function, Nodes
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
-from deviate.analysis.resolve.tree import constant_text, last_name, walk
+from deviate.analysis.resolve.tree import constant_text, last_name, named_items, walk
 
 SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
 
@@ -135,7 +135,4 @@ def _dict_keys(call: cst.Call, position: tuple[int, ...], scope: Function, graph
     if isinstance(container, cst.Name):
         _, bindings = graph.resolver.find(container.value, scope)
         container = bindings[0].value if len(bindings) == 1 else None
-    if not isinstance(container, cst.Dict):
-        return []
-    keys = [constant_text(item.key) for item in container.elements if isinstance(item, cst.DictElement)]
-    return [key for key in keys if key is not None]
+    return [key for key, _ in named_items(container)] if isinstance(container, cst.Dict) else []

@@ -29,6 +29,7 @@ from deviate.analysis.resolve.tree import (
     dotted_name,
     keywords,
     last_name,
+    named_items,
     positional,
     walk,
 )
@@ -275,14 +276,10 @@ class MessageParser:
         _, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
-            if (
-                binding.how in {"assign", "add"}
-                and not binding.position
-                and isinstance(binding.value, cst.BaseExpression)
-            ):
+            value = binding.whole("assign", "add")
+            if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
-                if holds_values(binding.value) and self.texts.is_text(binding.value, where):
-                    items += self.take(binding.value, where, scene)
+                items += self.take(value, where, scene) if self.texts.is_text(value, where) else []
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
@@ -324,10 +321,8 @@ class MessageParser:
             return None
         items: list[MessageItem] = []
         for binding, where in scope.owner.attributes.get(node.attr.value, ()):
-            value = binding.value
-            if binding.how not in {"assign", "add"} or binding.position or not isinstance(value, cst.BaseExpression):
-                continue
-            if holds_values(value) and self.texts.is_text(value, where):
+            value = binding.whole("assign", "add")
+            if value is not None and holds_values(value) and self.texts.is_text(value, where):
                 items += self.take(value, where, scene)
         return items or None
 
@@ -640,8 +635,7 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
 def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None:
     """The items of a dict display or `dict(a=…)` with constant keys; None otherwise."""
     if isinstance(node, cst.Dict):
-        items = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
-        return {key: value for key, value in items.items() if key is not None}
+        return dict(named_items(node))
     if isinstance(node, cst.Call) and dotted_name(node.func) == "dict" and not positional(node):
         return keywords(node)
     return None

@@ -2,10 +2,26 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, TELLING
+from deviate.analysis.metrics.collect import Judged
+from deviate.analysis.metrics.contexts import Context
+from deviate.analysis.metrics.judge import TRACKERS, Candidate
+from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
+from deviate.analysis.resolve.identifier_words import (
+    PHASES,
+    SPENT,
+    STATISTICS,
+    TELLING,
+    VARIANTS,
+    clause,
+    phase_of,
+    phases_in,
+    unit_after,
+)
+from deviate.analysis.resolve.templates import decimals
+from deviate.model.metric_vocabulary import QUALITY, split_identifier
 
 
 @dataclass(slots=True)
@@ -77,36 +93,20 @@ def _improved_by(
     return [place for place in places if name_parts[place].sink == name_parts[places[0]].sink]
 
 
-def _with_hint(name: str, item: NameParts) -> str:
-    return _prefix(name, item.hint)
-
-
-def _with_phase(name: str, item: NameParts) -> str:
-    return _prefix(name, item.phase)
-
-
-def _with_statistic(name: str, item: NameParts) -> str:
-    return _join(name, [item.statistic] if item.statistic else [])
-
-
-def _with_variant(name: str, item: NameParts) -> str:
-    return _join(name, item.variant[-1:])
-
-
 def _with_sink(name: str, item: NameParts) -> str:
     return _join(name, item.sink.replace("-", "_").split("_"))
 
 
-def _with_expression(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.expression])
-
-
-def _with_function(name: str, item: NameParts) -> str:
-    return _join(name, [PHASES.get(word, word) for word in item.function])
-
-
-CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
-"""Name parts that are added, one after the other, while several metrics share a name."""
+CHANGES: tuple[Callable[[str, NameParts], str], ...] = (
+    lambda name, item: _prefix(name, item.hint),
+    lambda name, item: _prefix(name, item.phase),
+    _with_sink,
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.expression]),
+    lambda name, item: _join(name, [item.statistic] if item.statistic else []),
+    lambda name, item: _join(name, item.variant[-1:]),
+    lambda name, item: _join(name, [PHASES.get(word, word) for word in item.function]),
+)
+"""What is added, one after the other, as long as several share a name."""
 
 
 def _prefix(name: str, prefix: str | None) -> str:
@@ -138,3 +138,151 @@ def _number(names: list[str]) -> list[str]:
         result.append(name if number == 1 else f"{name}_{number}")
         used.add(result[-1])
     return result
+
+
+LISTING = re.compile(r"\s*(?:,|/|&|\band\b)\s*")
+PIECES = ("epoch", "step", "iteration", "batch", "episode")
+BETWEEN = re.compile(r"[\s,;/|(\[]*")
+
+
+def name_parts(metrics: Sequence[tuple[Judged, Context]]) -> list[NameParts]:
+    """What each metric's name can be made of.
+
+    Args:
+        metrics: in the order of files and lines, those of one site side by side.
+    """
+    places = _places(metrics)
+    titles = [_alone(judged, context, place) for (judged, context), place in zip(metrics, places, strict=True)]
+    for number, neighbour in _neighbours(metrics):
+        this, other = metrics[number][0].candidate, metrics[neighbour][0].candidate
+        if titles[number].text:
+            continue
+        if this.before.strip() == "(" and _root(this) == _root(other):
+            titles[number].text = list(titles[neighbour].text)  # `Loss {loss.val} ({loss.avg})`
+        elif decimals(this.value.spec) is not None and decimals(other.value.spec) is None:
+            # `Accuracy: {correct}/{n} ({share:.0f}%)` names the figure with decimals, not the one next to it.
+            titles[number].text, titles[neighbour].text = titles[neighbour].text, []
+    return titles
+
+
+def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
+    candidate, role = judged.candidate, judged.decision.role
+    value = candidate.value
+    if candidate.sink == "deviate" and (name := _declared_name(candidate)):
+        return NameParts(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
+    name_text = _listed_name(candidate, place) or candidate.before
+    text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
+    if role == "time":
+        text = _time_words(text, candidate)
+    function = [] if value.function.is_module else split_identifier(value.function.name)
+    head = candidate.message.split("{}")[0]
+    return NameParts(
+        text=text,
+        expression=expression_words(value.spelled),
+        phase=_phase(candidate, context, place),
+        hint=context.hint,
+        function=function,
+        variant=[word for word in split_identifier(f"{head} {name_text}") if word in VARIANTS],
+        statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
+        sink=candidate.sink,
+    )
+
+
+def _declared_name(candidate: Candidate) -> str:
+    """The name that `deviate.log` was given, as an identifier; empty where only a run can tell it."""
+    is_constant = candidate.message.count("{}") == 1
+    return re.sub(r"\W+", "_", candidate.before).strip("_") if is_constant else ""
+
+
+# ---------------------------------------------------------------- times
+
+
+def _time_words(text: list[str], candidate: Candidate) -> list[str]:
+    """Words of a time: `took` says nothing, the step that took it does."""
+    kind, unit = unit_after(candidate.after)
+    if not text and kind == "speed":
+        return split_identifier(unit.replace("/s", " per second"))
+    rest = [word for word in text if word not in SPENT]
+    if rest and rest != ["time"]:
+        return rest if set(rest) & TELLING or set(rest) - PHASES.keys() else [*rest, "time"]
+    if text or kind == "time":
+        of_expression = expression_words(candidate.value.spelled)
+        if len(of_expression) > 1 and of_expression[-1] == "time" and of_expression[0] != "time":
+            return of_expression
+        done = {word for word in split_identifier(candidate.message) if word in PIECES}
+        near = [word for word in split_identifier(candidate.before) if word in PIECES]
+        return [*(near[-1:] or (done if len(done) == 1 else ())), "time"]
+    return text
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _places(metrics: Sequence[tuple[Judged, Context]]) -> list[int | None]:
+    """The number of each value in its message; None where that cannot be told."""
+    latest: dict[tuple[int, str], int] = {}
+    places: dict[int, int | None] = {}
+    for judged, _ in metrics:
+        candidate = judged.candidate
+        if id(candidate) in places:
+            continue
+        texts = candidate.message.split("{}")
+        key = (candidate.line, candidate.message)
+        places[id(candidate)] = next(
+            (
+                place
+                for place in range(latest.get(key, -1) + 1, len(texts) - 1)
+                if texts[place] == candidate.before and texts[place + 1] == candidate.after
+            ),
+            None,
+        )
+        latest[key] = places[id(candidate)] or latest.get(key, -1)
+    return [places[id(judged.candidate)] for judged, _ in metrics]
+
+
+def _neighbours(metrics: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int, int]]:
+    """Each metric with the one before it in the same message and context."""
+    latest: dict[object, int] = {}
+    for number, (judged, context) in enumerate(metrics):
+        candidate = judged.candidate
+        key = (context.path, context.label, candidate.message, candidate.line)
+        if key in latest:
+            yield number, latest[key]
+        latest[key] = number
+
+
+def _listed_name(candidate: Candidate, place: int | None) -> str:
+    """The name that a list of names gives the value: `loss, accuracy: ({}, {})`."""
+    texts = candidate.message.split("{}")
+    if place is None:
+        return ""
+    first = place
+    while first > 0 and BETWEEN.fullmatch(texts[first]):
+        first -= 1
+    last = place
+    while last + 2 < len(texts) and BETWEEN.fullmatch(texts[last + 1]):
+        last += 1
+    names = LISTING.split(clause(texts[first].rpartition("\n")[2].replace(",", "&")).strip(" :=([&\t"))
+    if not len(names) == last - first + 1 > 1 or not all(
+        0 < len(split_identifier(name)) <= MOST_WORDS for name in names[1:]
+    ):
+        return ""
+    shared = split_identifier(names[-1])[-1:]  # `min/max reward`
+    is_short = shared and set(shared) & TELLING and not set(split_identifier(names[place - first])) & TELLING
+    return f"{names[place - first]} {shared[0]}" if is_short else names[place - first]
+
+
+def _root(candidate: Candidate) -> str:
+    return re.split(r"[.\[(]", candidate.value.spelled)[0]
+
+
+def _phase(candidate: Candidate, context: Context, place: int | None) -> str | None:
+    """Train, test, val or eval: by the nearest text, the expression, the message up to here, or the function."""
+    spelled = re.sub(r"(?<=\w)\.val\b", "", candidate.value.spelled)  # the latest value of a meter
+    if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # what compares phases is of none
+        return None
+    texts = candidate.message.split("{}")
+    before = texts[place::-1] if place is not None else [candidate.message]
+    owner = candidate.value.function.owner
+    around = [candidate.value.function.name, owner.name if owner is not None else ""]
+    return phase_of(candidate.before, spelled, *before, *around)

@@ -3,16 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from deviate.analysis.resolve.identifier_words import (
-    COUNTERS,
-    FILLERS,
-    HOLDERS,
-    PHASES,
-    PLAIN,
-    TELLING,
-    clause,
-    split_identifier,
-)
+from deviate.analysis.resolve.identifier_words import FILLERS, HOLDERS, PHASES, PLAIN, TELLING, clause
+from deviate.model.metric_vocabulary import COUNTERS, split_identifier
 
 MOST_WORDS = 4
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)

@@ -4,11 +4,11 @@ import libcst as cst
 
 from deviate.analysis.resolve.callables import CLOCKS
 from deviate.analysis.resolve.displays import Displays
-from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, split_identifier
+from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 
 TEXT_METHODS = word_set(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
@@ -62,9 +62,10 @@ class Texts:
         """The assigned template with the most fields, if it has the fields of all others."""
         templates = []
         for binding in bindings:
-            if binding.how != "assign" or binding.position or not isinstance(binding.value, cst.BaseExpression):
+            value = binding.whole("assign")
+            if value is None:
                 return None
-            templates.append(self.template(binding.value, self.nodes.function_of(binding.value), depth - 3))
+            templates.append(self.template(value, self.nodes.function_of(value), depth - 3))
         known_templates = [text for text in templates if text is not None]
         if not templates or len(known_templates) != len(templates):
             return None
@@ -124,12 +125,8 @@ class Texts:
 
     def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
         _, bindings = self.resolver.find(node.value, function)
-        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.position]
-        return any(
-            self.is_text(value, self.nodes.function_of(value), depth - 3)
-            for value in values
-            if isinstance(value, cst.BaseExpression) and depth > 3
-        )
+        values = [value for binding in bindings if (value := binding.whole("assign", "add")) is not None]
+        return depth > 3 and any(self.is_text(value, self.nodes.function_of(value), depth - 3) for value in values)
 
     # ------------------------------------------------------------ formatters
 

@@ -40,9 +40,9 @@ class Displays:
             return [(None, node.left, function), (None, node.right, function)]
         if isinstance(node, cst.Name) and depth:
             scope, bindings = self.resolver.find(node.value, function)
-            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.position]
-            if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
-                items = self.mapping_items(assigned[0].value, scope, depth - 1)
+            value = bindings[0].whole("assign") if len(bindings) == 1 else None
+            if value is not None:
+                items = self.mapping_items(value, scope, depth - 1)
                 return None if items is None else [*items, *self.update_items(node.value, scope)]
         return None
 
@@ -97,12 +97,8 @@ class Displays:
         items: list[Placed] = []
         is_list = False
         for binding in bindings:
-            if (
-                binding.how in ("assign", "add")
-                and not binding.position
-                and isinstance(binding.value, cst.BaseExpression)
-            ):
-                inner = self.sequence_items(binding.value, self.nodes.function_of(binding.node), depth - 1)
+            if (value := binding.whole("assign", "add")) is not None:
+                inner = self.sequence_items(value, self.nodes.function_of(binding.node), depth - 1)
                 is_list = is_list or inner is not None
                 items += inner or []
         if not is_list:
@@ -121,12 +117,8 @@ class Displays:
         """The items of a literal list or tuple, here or where its variable is assigned."""
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
-            value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
-            if (
-                not isinstance(value, cst.BaseExpression)
-                or bindings[0].position
-                or next(self._additions(node.value, scope), None)
-            ):
+            value = bindings[0].whole("assign") if len(bindings) == 1 else None
+            if value is None or next(self._additions(node.value, scope), None):
                 return []
             node = value
         return self.sequence_items(node, function) or [] if isinstance(node, cst.List | cst.Tuple) else []

@@ -202,7 +202,7 @@ class EdgeFinder:
             for referent in self.resolver.resolve(value, function):
                 if isinstance(referent, Container):
                     for item in self.resolver.items(value, function):
-                        yield from self.resolver.resolve_argument(item)
+                        yield from self.resolver.resolve(*item)
                 else:
                     yield referent
 

@@ -1,55 +1,17 @@
-"""Vocabulary of messages and identifiers, beyond that of keys in `metric_vocabulary`."""
+"""Words of messages and identifiers that only stand around a value, or say of which phase or kind it is."""
 
 import re
 from collections.abc import Iterable
 
 from deviate.model.metric_vocabulary import (
-    COUNTERS,
-    ESTIMATES,
-    HIGHER,
-    LOWER,
-    MEMORY,
-    NEUTRAL,
     QUALITY,
-    RATES,
     SHORT_TIMES,
     SPEEDS,
-    direction_of,
     split_identifier,
     word_set,
 )
 
-__all__ = [
-    "COUNTERS",
-    "ESTIMATES",
-    "FILLERS",
-    "HIGHER",
-    "HOLDERS",
-    "LOWER",
-    "MEMORY",
-    "NEUTRAL",
-    "PHASES",
-    "PLAIN",
-    "QUALIFIERS",
-    "QUALITY",
-    "RATES",
-    "SHORT_TIMES",
-    "SPEEDS",
-    "SPENT",
-    "STATISTICS",
-    "TELLING",
-    "TUNED",
-    "VARIANTS",
-    "all_words",
-    "clause",
-    "direction_of",
-    "phase_of",
-    "phases_in",
-    "split_identifier",
-    "unit_after",
-]  # fmt: skip
-
-# Names of hyperparameters in papers and command lines.
+# What papers and command lines call what is chosen, not measured.
 TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "

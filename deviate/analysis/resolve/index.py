@@ -45,6 +45,11 @@ class Binding:
     annotation: cst.BaseExpression | None = None
     key: cst.BaseExpression | None = None
 
+    def whole(self, *ways: str) -> cst.BaseExpression | None:
+        """The expression that a plain target gets in one of these ways (values of `how`); None for any other."""
+        is_whole = self.how in ways and not self.position
+        return self.value if is_whole and isinstance(self.value, cst.BaseExpression) else None
+
 
 @dataclass(eq=False)
 class Function:
@@ -90,11 +95,8 @@ class Function:
     @property
     def receiver(self) -> str | None:
         """Name of the parameter that takes the instance (or class) of a method."""
-        return (
-            self.parameters[0]
-            if self.owner is not None and self.parameters and "staticmethod" not in self.marks
-            else None
-        )
+        is_bound = self.owner is not None and self.parameters and "staticmethod" not in self.marks
+        return self.parameters[0] if is_bound else None
 
 
 @dataclass(eq=False)

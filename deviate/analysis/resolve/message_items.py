@@ -48,7 +48,6 @@ class ReportedValue:
     fields: tuple[str, ...] = ()
     path: str = ""
     name: str = ""
-    is_tappable: bool = True
 
 
 MessageItem = str | ReportedValue

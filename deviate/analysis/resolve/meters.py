@@ -5,19 +5,18 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import split_identifier
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
 FEEDS = word_set("update add append push record observe put log __call__ accumulate step set")
 SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
 """Attributes that a meter most likely prints as its value, best first."""
 
-Home = tuple[object, str]
-"""Where an object is stored: (function, variable) or (class, attribute)."""
+Home = tuple[Function | Class, str]
+"""Where an object is kept: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
 
@@ -174,13 +173,10 @@ class Meters:
     def _title(self, home: Home) -> str:
         """The name passed to an object's constructor: `AverageMeter("Loss", ":.4e")`."""
         holder, name = home
-        bindings = (
-            holder.bindings.get(name, [])
-            if isinstance(holder, Function)
-            else [binding for binding, _ in holder.attributes.get(name, ())]
-            if isinstance(holder, Class)
-            else []
-        )
+        if isinstance(holder, Function):
+            bindings = holder.bindings.get(name, [])
+        else:
+            bindings = [binding for binding, _ in holder.attributes.get(name, ())]
         for binding in bindings:
             if isinstance(binding.value, cst.Call):
                 for value in (*positional(binding.value), *keywords(binding.value).values()):

@@ -28,7 +28,7 @@ from deviate.analysis.resolve.callables import (
     WRITING,
 )
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, split_identifier
+from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
@@ -45,7 +45,7 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_identifier, word_set
 
 DEEPEST = 14
 MOST_CALLS = 16
@@ -524,10 +524,9 @@ class Origins:
         if isinstance(node, cst.Name):
             scope, bindings = self.resolver.find(node.value, function)
             values += [
-                (binding.value, scope)
+                (value, scope)
                 for binding in bindings
-                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
-                if binding.key is not None and constant_text(binding.key) == key
+                if (value := binding.whole("item")) is not None and constant_text(binding.key) == key
             ]
         return values
 
@@ -597,7 +596,9 @@ class Origins:
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
-                return self._of_format(template, [*arguments, *keywords(node).values()], function, depth)
+                return self._of_shown(
+                    [*arguments, *keywords(node).values()], _literal_text(format_fields(template)), function, depth
+                )
         return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
@@ -663,10 +664,6 @@ class Origins:
             case cst.BinaryOperation(operator=cst.Add()) if _is_text(node):
                 return self._of_shown([node.left, node.right], "", function, depth)
         return None
-
-    def _of_format(self, template: str, values: Sequence[cst.BaseExpression], function: Function, depth: int) -> Origin:
-        """The origin of a filled `str.format` template."""
-        return self._of_shown(values, _literal_text(format_fields(template)), function, depth)
 
     def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
         """The origin of a string that consists of values and words."""

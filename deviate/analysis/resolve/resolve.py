@@ -21,7 +21,15 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
+from deviate.analysis.resolve.tree import (
+    constant_key,
+    constant_text,
+    element,
+    keywords,
+    last_name,
+    named_items,
+    positional,
+)
 from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
@@ -249,9 +257,6 @@ class Resolver:
             self._derived[cls] = classes
         return classes
 
-    def resolve_argument(self, argument: Argument) -> tuple[Value, ...]:
-        return self.resolve(*argument)
-
     def _resolve(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         kind = type(node)  # types compared directly: the classes of libcst are slow to match
         if kind in DISPLAYS:
@@ -397,7 +402,7 @@ class Resolver:
         return self._of_items(self.unpacked_items(value, position, function))
 
     def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
-        return [referent for item in items for referent in self.resolve_argument(item)]
+        return [referent for item in items for referent in self.resolve(*item)]
 
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         for referent in self.resolve(value, function):
@@ -444,7 +449,7 @@ class Resolver:
         for edge in self.ask(self.edges_into, function):
             argument = edge.argument(name)
             if argument is not None:
-                yield from self.resolve_argument(argument)
+                yield from self.resolve(*argument)
         if isinstance(binding.value, cst.BaseExpression):
             yield from self.resolve(binding.value, function.parent or function)
 
@@ -586,7 +591,7 @@ class Resolver:
                 yield from self._default_value(referent)
         key = constant_key(node)
         for item in self._items_with_key(node.value, key, function):
-            yield from self.resolve_argument(item)
+            yield from self.resolve(*item)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""
@@ -708,11 +713,11 @@ class Resolver:
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key in the dict displays that an expression can be."""
         return [
-            (item.value, referent.function)
+            (value, referent.function)
             for referent in self.resolve(node, function)
             if isinstance(referent, Container) and isinstance(referent.node, cst.Dict)
-            for item in referent.node.elements
-            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
+            for name, value in named_items(referent.node)
+            if name == key
         ]
 
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
@@ -722,11 +727,7 @@ class Resolver:
         if isinstance(node, cst.Name):
             added = [item for item in added if item[1].module is function.module]
             _, bindings = self.find(name, function)
-            added = added + [
-                (binding.value, function)
-                for binding in bindings
-                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
-            ]
+            added = added + [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added
 
     def _additions_to(self, name: str) -> tuple[Argument, ...]:
@@ -745,9 +746,7 @@ class Resolver:
             for cls in module.classes.values():
                 for name, bound in cls.attributes.items():
                     self._added.setdefault(name, []).extend(
-                        (binding.value, where)
-                        for binding, where in bound
-                        if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
+                        (value, where) for binding, where in bound if (value := binding.whole("item")) is not None
                     )
 
     def _note_addition(self, call: cst.Call, scope: Function) -> None:

@@ -176,6 +176,12 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str
         yield f"{prefix}{name}", dotted_name(alias.asname.name) if alias.asname else name
 
 
+def named_items(node: cst.Dict) -> list[tuple[str, cst.BaseExpression]]:
+    """The items of a dict display whose keys are constant texts."""
+    items = [(constant_text(item.key), item.value) for item in node.elements if isinstance(item, cst.DictElement)]
+    return [(key, value) for key, value in items if key is not None]
+
+
 def constant_key(node: cst.Subscript) -> str | None:
     """The text in `base["text"]`; None for any other key."""
     piece = node.slice[0].slice if len(node.slice) == 1 else None

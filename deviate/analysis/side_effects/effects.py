@@ -61,6 +61,6 @@ def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | 
     text = constant_text(node)
     if text is None and isinstance(node, cst.Name):
         _, bindings = graph.resolver.find(node.value, function)
-        if len(bindings) == 1 and bindings[0].how == "assign" and not bindings[0].position:
-            return constant_text(bindings[0].value)
+        if len(bindings) == 1:
+            return constant_text(bindings[0].whole("assign"))
     return text

@@ -3,13 +3,10 @@
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.metrics.collect import IGNORE
-from deviate.analysis.resolve.identifier_words import split_identifier
-from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.side_effects.destinations import Destinations
 from deviate.analysis.side_effects.rules import RULES
 from deviate.model import SideEffect
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 LONGEST_CONDITION = 48
 RANKS = word_set("rank main master process primary")
@@ -27,18 +24,11 @@ def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     destinations = Destinations(survey)
     for rule in RULES:
         for kind, node, subject in rule(survey, destinations):
-            place = graph.nodes.place(node)
-            if IGNORE.search(graph.nodes.source(node).lines[place.line - 1]) or is_dead(node, graph.nodes):
-                continue
-            module = graph.nodes.function_of(node).module
-            if module is not graph.project.entry and any(
-                parent in module.guards for parent in graph.nodes.ancestors(node)
-            ):
-                continue
-            description = subject + _condition(node, survey)
-            effects.setdefault((kind, place.file, place.line), SideEffect(kind, description, place.file, place.line))
-    listed_ = sorted(effects.values(), key=lambda effect: (order[effect.file], effect.line, effect.kind))
-    return tuple(effect for number, effect in enumerate(listed_) if not _is_below(effect, listed_[:number]))
+            if survey.is_listed(node):
+                place, what = graph.nodes.place(node), subject + _condition(node, survey)
+                effects.setdefault((kind, place.file, place.line), SideEffect(kind, what, place.file, place.line))
+    in_order = sorted(effects.values(), key=lambda effect: (order[effect.file], effect.line, effect.kind))
+    return tuple(effect for number, effect in enumerate(in_order) if not _is_below(effect, in_order[:number]))
 
 
 def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:

@@ -12,8 +12,8 @@ from deviate.analysis.side_effects.effects import WRITERS, WRITING_METHODS
 from deviate.model import SideEffectKind
 from deviate.model.metric_vocabulary import word_set
 
-Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
-"""Kind, place and what."""
+Matches = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
+"""Kind, place and what, of each."""
 
 IDS = {
     "wandb.init": ("id", "resume", "name"),
@@ -36,7 +36,7 @@ ID_VARIABLES = word_set(
 )
 
 
-def ids(survey: Survey, destinations: Destinations) -> Found:
+def ids(survey: Survey, destinations: Destinations) -> Matches:
     """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
     for name in list(survey.names):
         arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
@@ -93,7 +93,7 @@ UPLOADING = (
 HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
 
 
-def uploads(survey: Survey, destinations: Destinations) -> Found:
+def uploads(survey: Survey, destinations: Destinations) -> Matches:
     """What is published or sent: each run does it again."""
     for name in list(survey.names):
         if name in UPLOADS or any(pattern.fullmatch(name) for pattern in UPLOADING):
@@ -108,7 +108,7 @@ def uploads(survey: Survey, destinations: Destinations) -> Found:
     yield from _online(survey, destinations)
 
 
-def _online(survey: Survey, destinations: Destinations) -> Found:
+def _online(survey: Survey, destinations: Destinations) -> Matches:
     """Trackers that the script itself puts online, over what deviate asks of them."""
     for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
         mode = destinations.constant(keywords(call.node).get("mode"), call.function)
@@ -129,7 +129,7 @@ SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
 """Addresses of servers, for calls that also take paths."""
 
 
-def databases(survey: Survey, destinations: Destinations) -> Found:
+def databases(survey: Survey, destinations: Destinations) -> Matches:
     """Data bases, which all runs share."""
     for name in sorted(DATABASES):
         for call in survey.calls([name]):
@@ -137,7 +137,9 @@ def databases(survey: Survey, destinations: Destinations) -> Found:
             address = call.argument(place, "storage", "url", "uri", "database", "host")
             value = destinations.constant(address, call.function)
             description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
-            if name == "optuna.create_study" and (address is None or not (value or _is_made(address))):
+            if name == "optuna.create_study" and (
+                address is None or not (value or isinstance(address, cst.Call | cst.FormattedString))
+            ):
                 continue
             if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
                 continue
@@ -145,10 +147,6 @@ def databases(survey: Survey, destinations: Destinations) -> Found:
                 continue
             if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
                 yield "database", call.node, description
-
-
-def _is_made(address: cst.BaseExpression) -> bool:
-    return isinstance(address, cst.Call | cst.FormattedString)
 
 
 def _without_password(address: str) -> str:
@@ -167,11 +165,7 @@ PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tensorflow.saved_model.save": (1, ("export_dir",)),
     "logging.FileHandler": (0, ("filename",)),
     "logging.handlers.RotatingFileHandler": (0, ("filename",)),
-    "shutil.copy": (1, ("dst",)),
-    "shutil.copy2": (1, ("dst",)),
-    "shutil.copyfile": (1, ("dst",)),
-    "shutil.copytree": (1, ("dst",)),
-    "shutil.move": (1, ("dst",)),
+    **dict.fromkeys(word_set("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
 }
 """Functions that write, with the place and the names of the argument that tells where."""
 CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
@@ -188,10 +182,10 @@ ON_PATHS = word_set("write_text write_bytes mkdir touch")
 """Methods of a path that write it."""
 
 
-def paths(survey: Survey, destinations: Destinations) -> Found:
+def paths(survey: Survey, destinations: Destinations) -> Matches:
     """Fixed paths outside of every work copy that are written: all runs write the same files."""
 
-    def tell(call: Called, target: cst.BaseExpression | None) -> Found:
+    def tell(call: Called, target: cst.BaseExpression | None) -> Matches:
         path = destinations.outside(target, call.function)
         if path is not None:
             yield "absolute-path", call.node, path
@@ -220,7 +214,7 @@ def _writes(mode: cst.BaseExpression | None) -> bool:
     return bool(set("wax+") & set(constant_text(mode) or "r"))
 
 
-def ports(survey: Survey, destinations: Destinations) -> Found:
+def ports(survey: Survey, destinations: Destinations) -> Matches:
     """Fixed ports: of two runs at a time only one gets it."""
     for call in survey.methods(["bind"], ("socket.",)):
         match positional(call.node):
@@ -235,4 +229,4 @@ def ports(survey: Survey, destinations: Destinations) -> Found:
             yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
 
 
-RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
+RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)

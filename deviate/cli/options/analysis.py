@@ -1,12 +1,9 @@
 """How scores are read and compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option, option_group
 from deviate.cli.options.values import number_of, pair
 from deviate.errors import InputError
 from deviate.model import Direction
@@ -14,76 +11,41 @@ from deviate.model import Direction
 if TYPE_CHECKING:  # verbs that take the confidence alone do without
     from deviate.workflows import AnalysisOptions
 
-Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
-]
+Metric = Annotated[str | None, option("METRIC", "The primary metric, which decides the verdict.", "--metric")]
 Aggregate = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOW", help="How a run's values become its score: last, best, mean, median, min, max or at:K."
-    ),
+    str | None, option("HOW", "How a run's values become its score: last, best, mean, median, min, max or at:K.")
 ]
-Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, metavar="LEVEL", help="Level of the intervals.")]
+Confidence = Annotated[float, option("LEVEL", "Level of the intervals.", min=0.5, max=0.9999)]
 Importer = Annotated[
-    str | None,
-    typer.Option("--format", metavar="FORM", help="How files are read: csv, json, tensorboard … Default: guessed."),
+    str | None, option("FORM", "How files are read: csv, json, tensorboard … Default: guessed.", "--format")
 ]
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class AnalysisFlags:
     """How scores are read and compared, as options."""
 
     metric: Metric = None
     aggregate: Aggregate = None
-    match: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=NAME", help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME."),
-    ] = None
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign.",
-        ),
-    ] = None
-    paired: Annotated[
-        bool,
-        typer.Option("--paired", help="Runs of both sides share their seeds, replicate by replicate: compare pairs."),
-    ] = False
-    spread_ratio: Annotated[
-        float | None,
-        typer.Option(
-            min=1,
-            metavar="R",
-            help="Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.",
-        ),
-    ] = None
-    direction: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC=max|min", help="Whether more or less of a metric is better. May be repeated."),
-    ] = None
-    target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC=VALUE", help="Time how long runs take to reach a value. May be repeated."),
-    ] = None
-    tasks: Annotated[
-        str | None,
-        typer.Option(metavar="PATTERN", help="Metrics that are one measure on several tasks: '*/acc', or a,b,c."),
-    ] = None
-    groups: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE|COLUMN",
-            help="Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN,…, SET=FILE.csv, or a column that the script "
-            "logs. May be repeated.",
-        ),
-    ] = None
-    weak_below: Annotated[
-        str | None,
-        typer.Option(metavar="METRIC=VALUE", help="Show the spread of a metric also without runs worse than a value."),
-    ] = None
+    match: list[str] | None = flag("NAME=NAME", "Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
+    margin: float | None = flag(
+        "X", "Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
+    )
+    paired: bool = flag(
+        None, "Runs of both sides share their seeds, replicate by replicate: compare pairs.", "--paired", default=False
+    )
+    spread_ratio: float | None = flag(
+        "R", "Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.", min=1
+    )
+    direction: list[str] | None = flag("METRIC=max|min", "Whether more or less of a metric is better. May be repeated.")
+    target: list[str] | None = flag("METRIC=VALUE", "Time how long runs take to reach a value. May be repeated.")
+    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc', or a,b,c.")
+    groups: list[str] | None = flag(
+        "FILE|COLUMN",
+        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN,…, SET=FILE.csv, or a column that the script logs. May "
+        "be repeated.",
+    )
+    weak_below: str | None = flag("METRIC=VALUE", "Show the spread of a metric also without runs worse than a value.")
     confidence: Confidence = 0.95
 
     def options(self) -> "AnalysisOptions":

@@ -1,43 +1,25 @@
 """What runs capture besides metrics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
-
-import typer
 
 from deviate import replay
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option_group
 from deviate.errors import InputError
 from deviate.project import CaptureConfig
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class CaptureFlags:
     """What runs capture besides metrics, as options."""
 
-    capture: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KINDS",
-            help="Keep of each run: predictions, weights, both with a comma between, or none. Default: none.",
-        ),
-    ] = None
-    capture_every: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="K", help="With --capture: also every K steps of the main loop. Default: at the end."
-        ),
-    ] = None
-    capture_limit: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help=f"With --capture: most that a run keeps. Default: {replay.DEFAULT_LIMIT}."),
-    ] = None
-    tta: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Keep predictions of augmented test inputs as well: flip,crop25."),
-    ] = None
+    capture: str | None = flag(
+        "KINDS", "Keep of each run: predictions, weights, both with a comma between, or none. Default: none."
+    )
+    capture_every: int | None = flag(
+        "K", "With --capture: also every K steps of the main loop. Default: at the end.", min=1
+    )
+    capture_limit: str | None = flag("SIZE", f"With --capture: most that a run keeps. Default: {replay.DEFAULT_LIMIT}.")
+    tta: str | None = flag("NAMES", "Keep predictions of augmented test inputs as well: flip,crop25.")
 
     def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
         """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.

@@ -1,13 +1,10 @@
 """Output options: files and folders, and standard output, which at most one document can use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option, option_group
 from deviate.errors import InputError
 from deviate.report import COLUMN_IN
 from deviate.workflows import refuse_paper_folder
@@ -16,11 +13,10 @@ STDOUT = "-"
 FORMS = ("html", "latex", "markdown", "json", "csv")
 DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
 """All flags of `Documents`, in the order of `--help`."""
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here ('-' is standard output).")]
+Html = Annotated[Path | None, option("FILE", "Write the report here ('-' is standard output).")]
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class Documents:
     """Output files by form; `-` is standard output, None is no output.
 
@@ -34,40 +30,21 @@ class Documents:
     """
 
     html: Html = None
-    latex: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a table for a paper ('-' is standard output).")
-    ] = None
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a table for a pull request ('-' is standard output).")
-    ] = None
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON ('-' is standard output).")
-    ] = None
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the score of every run as CSV ('-' is standard output).")
-    ] = None
-    paper: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write what a paper takes: table, macros, figures, references, checklist, an example.",
-        ),
-    ] = None
-    siunitx: Annotated[
-        bool, typer.Option("--siunitx", help="Align the numbers of LaTeX tables by the package siunitx.")
-    ] = False
-    column_width: Annotated[
-        float | None,
-        typer.Option(min=1, max=20, metavar="INCHES", help=f"Width of the figures of --paper. Default: {COLUMN_IN:g}."),
-    ] = None
-    dl_variance: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. "
-            "(2020).",
-        ),
-    ] = None
+    latex: Path | None = flag("FILE", "Write a table for a paper ('-' is standard output).")
+    markdown: Path | None = flag("FILE", "Write a table for a pull request ('-' is standard output).")
+    json: Path | None = flag("FILE", "Write all figures as JSON ('-' is standard output).")
+    csv: Path | None = flag("FILE", "Write the score of every run as CSV ('-' is standard output).")
+    paper: Path | None = flag(
+        "FOLDER", "Write what a paper takes: table, macros, figures, references, checklist, an example."
+    )
+    siunitx: bool = flag(None, "Align the numbers of LaTeX tables by the package siunitx.", "--siunitx", default=False)
+    column_width: float | None = flag(
+        "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
+    )
+    dl_variance: Path | None = flag(
+        "FOLDER",
+        "Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. (2020).",
+    )
 
     def __post_init__(self) -> None:
         if self.siunitx and not (self.latex or self.paper):

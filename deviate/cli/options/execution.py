@@ -2,75 +2,45 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
-import typer
-
 from deviate import replay
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option, option_group
 from deviate.cli.options.values import choice, pair, seconds
 from deviate.errors import InputError
 from deviate.model import Settings
 
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time. Default: one per two cores.")
-]
+Jobs = Annotated[int | None, option("N", "Runs at a time. Default: one per two cores.", "--jobs", "-j", min=1)]
 Gpus = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DEVICES", help="Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds."
-    ),
+    str | None, option("DEVICES", "Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds.")
 ]
-Timeout = Annotated[str | None, typer.Option(metavar="TIME", help="End a run after this time: 30s, 20m, 8h.")]
+Timeout = Annotated[str | None, option("TIME", "End a run after this time: 30s, 20m, 8h.")]
 Budget = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Time for all runs together: 8h. None is started that would not end in it."),
+    str | None, option("TIME", "Time for all runs together: 8h. None is started that would not end in it.")
 ]
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class ExecutionFlags:
     """How runs are executed, as options."""
 
     jobs: Jobs = None
     gpus: Gpus = None
-    per_gpu: Annotated[int, typer.Option(min=1, metavar="N", help="Runs that share one GPU.")] = 1
-    gpus_per_run: Annotated[
-        int, typer.Option(min=1, metavar="N", help="GPUs that one run gets, for torchrun and the like.")
-    ] = 1
-    executor: Annotated[
-        str, typer.Option(metavar="local|slurm|ray", help="Where runs are carried out: local, slurm or ray.")
-    ] = "local"
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", "-o", metavar="KEY=VALUE", help="Setting of the executor: partition=gpu. May be repeated."
-        ),
-    ] = None
+    per_gpu: int = flag("N", "Runs that share one GPU.", min=1, default=1)
+    gpus_per_run: int = flag("N", "GPUs that one run gets, for torchrun and the like.", min=1, default=1)
+    executor: str = flag("local|slurm|ray", "Where runs are carried out: local, slurm or ray.", default="local")
+    option: list[str] | None = flag(
+        "KEY=VALUE", "Setting of the executor: partition=gpu. May be repeated.", "--option", "-o"
+    )
     timeout: Timeout = None
-    stall_timeout: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End a run that gives no value and no output for this time.")
-    ] = None
-    retries: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How often a lost run is started anew. Failed training never is.")
-    ] = 1
-    max_failures: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Start no further run after this many failures.")
-    ] = None
-    ignore_failure: Annotated[
-        str | None, typer.Option(metavar="CODES", help="Exit codes that count as success: 1,143.")
-    ] = None
-    requeue: Annotated[
-        str,
-        typer.Option(
-            metavar="fresh|continue", help="What a run that was lost begins with: fresh, or continue its files."
-        ),
-    ] = "fresh"
-    keep: Annotated[
-        str, typer.Option(metavar="all|best|none", help="Work copies that stay: all, best (and worst), or none.")
-    ] = "all"
+    stall_timeout: str | None = flag("TIME", "End a run that gives no value and no output for this time.")
+    retries: int = flag("N", "How often a lost run is started anew. Failed training never is.", min=0, default=1)
+    max_failures: int | None = flag("N", "Start no further run after this many failures.", min=1)
+    ignore_failure: str | None = flag("CODES", "Exit codes that count as success: 1,143.")
+    requeue: str = flag(
+        "fresh|continue", "What a run that was lost begins with: fresh, or continue its files.", default="fresh"
+    )
+    keep: str = flag("all|best|none", "Work copies that stay: all, best (and worst), or none.", default="all")
 
     def settings(self) -> Settings:
         """Parse the options.

@@ -4,17 +4,31 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
+
+import typer
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
-Group = TypeVar("Group", bound=type)
+Group = TypeVar("Group")
 GROUPS: set[type] = set()
 
 
-def option_group(group: Group) -> Group:
-    """Mark a frozen dataclass, whose fields have typer annotations, as an option group."""
-    GROUPS.add(group)
-    return group
+def option(metavar: str | None, text: str, *names: str, **settings: Any) -> Any:
+    """A flag, as typer has it: the name of its value, its help, and its names where they are not the parameter's."""
+    return typer.Option(*names, metavar=metavar, help=text, **settings)
+
+
+def flag(metavar: str | None, text: str, *names: str, default: Any = None, **settings: Any) -> Any:
+    """The same as a field of a group, with its default."""
+    return dataclasses.field(default=default, metadata={"option": option(metavar, text, *names, **settings)})
+
+
+@dataclass_transform(frozen_default=True)
+def option_group(group: type[Group]) -> type[Group]:
+    """A frozen dataclass whose fields are flags, or annotated as typer has it."""
+    made = dataclasses.dataclass(frozen=True, slots=True)(group)
+    GROUPS.add(made)
+    return made
 
 
 def expand_groups(verb: Verb, flags: str = "") -> Verb:
@@ -57,9 +71,10 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
 
 def _parameters_of(group: type) -> dict[str, inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return {
-        field.name: inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+    parameters = {}
+    for field in dataclasses.fields(group):
+        hint = Annotated[(hints[field.name], *field.metadata.values())] if field.metadata else hints[field.name]
+        parameters[field.name] = inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint
         )
-        for field in dataclasses.fields(group)
-    }
+    return parameters

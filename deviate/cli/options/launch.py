@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ import typer
 from deviate import project, replay
 from deviate.base import split_secrets
 from deviate.cli.options.execution import thread_limit
-from deviate.cli.options.groups import option_group
+from deviate.cli.options.groups import flag, option, option_group
 from deviate.cli.options.values import commands, interpreters, pair
 from deviate.project import default_python, with_interpreter
 from deviate.workflows import Request
@@ -29,31 +28,19 @@ Command = Annotated[
     ),
 ]
 Python = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PATH", help="Interpreter for the script; several are compared. Default: python on PATH."),
+    list[str] | None, option("PATH", "Interpreter for the script; several are compared. Default: python on PATH.")
 ]
-Env = Annotated[
-    list[str] | None, typer.Option(metavar="KEY=VALUE", help="Variable for every run: KEY=VALUE. May be repeated.")
-]
+Env = Annotated[list[str] | None, option("KEY=VALUE", "Variable for every run: KEY=VALUE. May be repeated.")]
 
 
 @option_group
-@dataclass(frozen=True, slots=True)
 class LaunchFlags:
     """How runs are launched, besides the command itself."""
 
-    prepare: Annotated[
-        list[str] | None, typer.Option(metavar="COMMAND", help="Command to run once before all runs. May be repeated.")
-    ] = None
-    then: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COMMAND", help="Command after training, in the same files. May be repeated."),
-    ] = None
+    prepare: list[str] | None = flag("COMMAND", "Command to run once before all runs. May be repeated.")
+    then: list[str] | None = flag("COMMAND", "Command after training, in the same files. May be repeated.")
     python: Python = None
-    wrap: Annotated[
-        str | None,
-        typer.Option(metavar="COMMAND", help='Container for each command: "apptainer exec --nv image.sif".'),
-    ] = None
+    wrap: str | None = flag("COMMAND", 'Container for each command: "apptainer exec --nv image.sif".')
     env: Env = None
 
     def container(self) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class Tally:
     @property
     def n_done(self) -> int:
         """Runs that need not be executed again: completed or failed, in this call or before."""
-        return self.n_on_record + sum(not _is_undone(update) for update in self.finished.values())
+        return self.n_on_record + sum(update.status not in {"lost", "cancelled"} for update in self.finished.values())
 
     @property
     def n_waiting(self) -> int:
@@ -176,10 +176,6 @@ class Tally:
             }
         names = list(self._paces) or [""]
         return dict.fromkeys(names, self.n_waiting / len(names))
-
-
-def _is_undone(update: RunUpdate) -> bool:
-    return update.status in {"lost", "cancelled"}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -33,8 +33,8 @@ Means = Callable[[], Sequence[Mean]]
 News = RunUpdate | str | int | None
 
 
-class Display(Protocol):
-    """Accepts run updates. No method blocks, and all may be called in a signal handler."""
+class Display:
+    """Takes news of runs, and shows nothing. Nothing here waits, and all may be called in a signal handler."""
 
     def show(self, update: RunUpdate) -> None:
         """Show an update of a run."""
@@ -67,7 +67,7 @@ def display(
         interval_s: without a terminal, seconds after which something is said in any case.
     """
     if is_quiet:
-        yield Silence()
+        yield Display()
         return
     tally = Tally(n_runs, jobs, expected, time.monotonic)
     is_live = stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
@@ -80,19 +80,6 @@ def display(
     finally:
         means.leave()
         display_of_runs.leave()
-
-
-class Silence:
-    """Shows nothing."""
-
-    def show(self, update: RunUpdate) -> None:
-        """Ignore the update."""
-
-    def notice(self, text: str) -> None:
-        """Ignore the sentence."""
-
-    def expect(self, n_runs: int) -> None:
-        """Ignore the number."""
 
 
 class MeansReader(threading.Thread):
@@ -110,7 +97,7 @@ class MeansReader(threading.Thread):
             began = time.monotonic()
             try:
                 self.means = tuple(self._standing())
-            except (DeviateError, OSError):  # reported when the records are read at the end; the next time may succeed
+            except (DeviateError, OSError):  # told by whoever reads the records in the end; the next time may be better
                 self.means = ()
             pause_s = max(self._pause_s, REST * (time.monotonic() - began))
 
@@ -119,12 +106,12 @@ class MeansReader(threading.Thread):
         self._left.set()
 
 
-class _Watcher(threading.Thread):
+class _Watcher(Display, threading.Thread):
     """Takes updates from a queue, which is safe to fill in a signal handler, and shows them."""
 
-    def __init__(self, tally: Tally, means: MeansReader) -> None:
+    def __init__(self, tally: Tally, means: MeansReader, view: Lines | LiveTable) -> None:
         super().__init__(name="display", daemon=True)
-        self.tally, self.means = tally, means
+        self.tally, self.means, self.view = tally, means, view
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
 
     def show(self, update: RunUpdate) -> None:
@@ -144,13 +131,22 @@ class _Watcher(threading.Thread):
     def run(self) -> None:
         try:
             self.watch()
-        except (OSError, ValueError):  # the stream is closed, as its reader has ended: the runs continue
+        except (OSError, ValueError):  # the stream is gone, as when its reader ended: the runs go on
             while self._news.get() is not None:
                 pass
 
     def watch(self) -> None:
         """Show updates until there are no more."""
         raise NotImplementedError
+
+    def take(self, news: RunUpdate | str | int) -> None:
+        """Hand news to what shows it."""
+        if isinstance(news, int):
+            self.tally.n_runs = news
+        elif isinstance(news, str):
+            self.view.notice(news)
+        else:
+            self.view.show(news)
 
     def next_news(self) -> tuple[News, ...]:
         """Pending updates, after waiting for REFRESH_S at most; an empty tuple if there are none."""
@@ -168,20 +164,15 @@ class Printer(_Watcher):
     """Prints lines."""
 
     def __init__(self, stream: TextIO, tally: Tally, means: MeansReader, interval_s: float) -> None:
-        super().__init__(tally, means)
         self._lines = Lines(stream, tally, interval_s)
+        super().__init__(tally, means, self._lines)
 
     def watch(self) -> None:
         while True:
             for news in self.next_news():
                 if news is None:
                     return
-                if isinstance(news, int):
-                    self.tally.n_runs = news
-                elif isinstance(news, str):
-                    self._lines.notice(news)
-                else:
-                    self._lines.show(news)
+                self.take(news)
             self._lines.tick(self.means.means)
 
 
@@ -189,9 +180,9 @@ class Screen(_Watcher):
     """Redraws the bottom of a terminal; failures are printed above it permanently."""
 
     def __init__(self, stream: TextIO, tally: Tally, means: MeansReader) -> None:
-        super().__init__(tally, means)
         self._console = Console(file=stream)
         self._table = LiveTable(tally)
+        super().__init__(tally, means, self._table)
 
     def watch(self) -> None:
         try:
@@ -214,19 +205,14 @@ class Screen(_Watcher):
                 for item in news:
                     if item is None:
                         return
-                    self._take(item)
+                    self.take(item)
                 now = time.monotonic()
                 if now - drawn >= (REFRESH_S if news else 2 * REFRESH_S):
                     drawn = now
                     table.means = self.means.means
                     live.refresh()
 
-    def _take(self, news: RunUpdate | str | int) -> None:
-        if isinstance(news, int):
-            self.tally.n_runs = news
-        elif isinstance(news, str):
-            self._table.notice(news)
-        else:
-            self._table.show(news)
-            if news.kind == "finished" and news.status != "completed":
-                self._console.print(Text(finished_line(self.tally, news)))
+    def take(self, news: RunUpdate | str | int) -> None:
+        super().take(news)
+        if isinstance(news, RunUpdate) and news.kind == "finished" and news.status != "completed":
+            self._console.print(Text(finished_line(self.tally, news)))

@@ -58,7 +58,8 @@ def _differing(
             return None
         first, second = evidence.facts
         facts = "; ".join(
-            f"{_short(fact)}: {_value(first.get(fact))} and {_value(second.get(fact))}" for fact in differing[:3]
+            f"{fact.removeprefix(VARIABLE)}: {_value(first.get(fact))} and {_value(second.get(fact))}"
+            for fact in differing[:3]
         )
         is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
         return CauseEvidence("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
@@ -76,10 +77,6 @@ def _is_computed(difference: Difference, evidence: Evidence) -> bool:
         return False
     is_drawn = difference.phase in ("initial", "metric") or difference.rung == "metrics"
     return evidence.is_touched or not is_drawn
-
-
-def _short(name: str) -> str:
-    return name.removeprefix(VARIABLE)
 
 
 def _value(value: str | None) -> str:

@@ -24,11 +24,8 @@ def switch_for(
         return Switch(" ".join(f"--env {name}={value}" for name, value in environment), environment=environment)
     if not is_free:
         return None
-    levels = tuple((name, level) for name, level in _levels(evidence) if name in KEPT and name not in holds)
+    controls = evidence.variant.controls if evidence.variant is not None else ()
+    levels = tuple((name, level) for name, level in controls if name in KEPT and name not in holds)
     return Switch(
         f"--variant {CONTROL}" + (" --warn-only" if ("on-missing", "warn") in levels else ""), CONTROL, levels
     )
-
-
-def _levels(evidence: Evidence) -> tuple[tuple[str, str], ...]:
-    return evidence.variant.controls if evidence.variant is not None else ()

@@ -13,14 +13,9 @@ from ..examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
 
 INPUTS_OF = {
-    "x": "y",
-    "X": "y",
-    "images": "labels",
-    "imgs": "labels",
-    "inputs": "targets",
-    "features": "labels",
+    "x": "y", "X": "y", "images": "labels", "imgs": "labels", "inputs": "targets", "features": "labels",
     "data": "labels",
-}
+}  # fmt: skip
 """What true labels are called beside inputs of a name: `y_test` beside `X_test`. Words of any part of the name, so it
 is shorter than the table of PyTorch, which knows inputs by whole words between underscores."""
 NOWHERE = (1, 0)

@@ -9,7 +9,6 @@ from ..annotations import Any
 from ..regions import Region
 from ..seeds import wraps_like
 from .jax import Parts
-from .jax.weights import is_training
 
 TRANSFORM = "haiku._src.transform"
 MODULES = ("haiku", TRANSFORM)
@@ -25,17 +24,17 @@ def install(module: Any, context: AdapterContext) -> None:
 def _patch(transform: Any, context: AdapterContext) -> None:
     """Patch the function that all variants of `transform` call."""
     original, streams, weights = transform.transform_with_state, context.streams, context.part(Parts).weights
-    capture = weights.capture if context.capture.wants_predictions else None
 
     def region(function: Any, stream: str) -> Any:
         def call_and_route(*args: Any, **kwargs: Any) -> Any:
             with Region(streams, stream):
-                if stream == "dropout":
-                    weights.evaluation.forward(args[:2], args[3:], kwargs)
-                if stream != "dropout" or capture is None or is_training(kwargs):
+                if stream != "dropout":
                     return function(*args, **kwargs)
-                args = (*args[:3], *capture.inputs(args[3:]))
-                return capture.outputs(args[3:], function(*args, **kwargs), _getframe(1))
+
+                def call(inputs: Any) -> Any:
+                    return function(*args[:3], *inputs, **kwargs)
+
+                return weights.call_model(call, args[:2], args[3:], kwargs, _getframe(1))
 
         call_and_route.__dict__.update(function.__dict__)
         return wraps_like(call_and_route, function)

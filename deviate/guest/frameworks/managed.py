@@ -23,21 +23,21 @@ class Managed:
 
     def begin(self, driver: object) -> Running:
         """Training begins, outside of any step."""
-        self.end(driver)  # an earlier training that raised an exception
+        self.end(driver)  # an earlier training that ended in an exception
         number, frame = self.context.project.managed_loop(_getframe(1))
-        # The loop belongs to the frame, so it is removed when the call raises an exception.
+        # With its frame the loop is taken off the running ones when the call ends in an exception.
         loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
         self.running[id(driver)] = weakref.ref(driver), loop
         return loop
 
-    def _running(self, driver: object) -> Running | None:
-        """The loop of a driver; a deleted driver at the same address does not count."""
+    def loop_of(self, driver: object) -> Running | None:
+        """Its loop; that of a driver which is gone, at the same address, is none."""
         entry = self.running.get(id(driver))
         return entry[1] if entry is not None and entry[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
         """The step with this number begins, or the next step."""
-        loop = self._running(driver) or self.begin(driver)
+        loop = self.loop_of(driver) or self.begin(driver)
         if loop.step < 0:
             self.recorder.begin(loop)
         loop.step = loop.step + 1 if step is None else step
@@ -48,9 +48,6 @@ class Managed:
         entry = self.running.pop(id(driver), None)
         if entry is not None:
             self.recorder.end(entry[1])
-
-    def is_running(self, driver: object) -> bool:
-        return self._running(driver) is not None
 
     def report(self, values: Mapping[str, object]) -> None:
         """Record values that the framework reports, under their names."""

@@ -8,7 +8,7 @@ from sys import _getframe
 from ..adapter_context import AdapterContext
 from ..annotations import Any
 from ..seeds import wraps_like
-from ..split import Splitting
+from ..split import EarlyDraws, Splitting
 from ..stream_generators import StreamGenerators
 from ..streams import OTHER, Bank, Streams
 
@@ -31,7 +31,7 @@ def install(module: Any, context: AdapterContext) -> None:
                 setattr(module, name, generators.route(name))
         Splitting(streams, context.project).patch(module, ("shuffle", "sample"))
         names = [name for name in DRAWS if hasattr(module, name)]
-        context.early_draws.patch(module, names, LIBRARY)
+        context.part(EarlyDraws).patch(module, names, LIBRARY)
         _follow_forks(streams, generators)
     context.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
@@ -145,5 +145,5 @@ def _routed_class(module: Any, context: AdapterContext) -> Any:
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
     Splitting(streams, context.project).patch(Routed, ("shuffle", "sample"))
-    context.early_draws.patch(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
+    context.part(EarlyDraws).patch(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
     return Routed

@@ -113,43 +113,37 @@ DIRECTIONS = {
 }  # fmt: skip
 
 
-def _set_direction(item: Item, text: str, items: Sequence[Item]) -> None:
-    del items
+def _set_direction(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in DIRECTIONS:
         raise InputError(f"{text!r} is no direction", "Use max (higher is better), min (lower is better) or none.")
     item.change(direction=DIRECTIONS[text])
 
 
-def _set_aggregate(item: Item, text: str, items: Sequence[Item]) -> None:
-    del items
+def _set_aggregate(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in AGGREGATES and not AT.fullmatch(text):
         raise InputError(f"{text!r} is no aggregate", f"Use one of {', '.join(AGGREGATES)}, or at:K.")
     item.change(aggregate=text)
 
 
-def _set_role(item: Item, text: str, items: Sequence[Item]) -> None:
-    del items
+def _set_role(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in get_args(Role):
         raise InputError(f"{text!r} is no role", f"Use one of {', '.join(get_args(Role))}.")
     item.change(role=text)
 
 
-def _set_unit(item: Item, text: str, items: Sequence[Item]) -> None:
-    del items
+def _set_unit(item: Item, text: str, _: Sequence[Item]) -> None:
     if not text.isprintable():
         raise InputError("a unit needs printable characters", "Type u and the unit.")
     item.change(unit=text)
 
 
-def _set_primary(item: Item, text: str, items: Sequence[Item]) -> None:
-    del text
+def _set_primary(item: Item, _: str, items: Sequence[Item]) -> None:
     is_primary = not item.section.is_primary
     for other in items:
         other.change(is_primary=is_primary and other is item)
 
 
-def _set_margin(item: Item, text: str, items: Sequence[Item]) -> None:
-    del items
+def _set_margin(item: Item, text: str, _: Sequence[Item]) -> None:
     try:
         margin = float(text) if text else None
     except ValueError:

@@ -11,7 +11,7 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Rejected
 from deviate.project import saving, selection
 from deviate.project.config import Config, MetricConfig
-from deviate.project.config_edit import Entry
+from deviate.project.config_edit import Entry, Rewriting
 from deviate.project.review import text
 from deviate.project.review.items import SETTINGS, Item, attach, with_place
 from deviate.project.selection import Match
@@ -54,7 +54,7 @@ def review(
     screen: Screen,
     *,
     has_chosen_loop: bool = False,
-) -> saving.ListedMetrics | None:
+) -> Rewriting | None:
     """Review the analysis with the user.
 
     Args:
@@ -73,7 +73,7 @@ def review(
         offered = [Entry(item.section, None, item.reason) for item in left_out]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
     dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left_out if item.was}
-    return saving.ListedMetrics(walk.analysis, entries, dropped, offered, walk.has_chosen_loop)
+    return saving.listing(walk.analysis, entries, dropped, offered, has_chosen_loop=walk.has_chosen_loop)
 
 
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:

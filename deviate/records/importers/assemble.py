@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
+from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.model.metric_vocabulary import direction_of, split_identifier
@@ -284,7 +285,7 @@ def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, li
         f"step = {roles.step}" if roles.step else "",
         f"part of the data = {roles.split}" if roles.split else "",
         f"metric = {roles.metric}, value = {roles.values[0]}" if roles.metric else "",
-        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {_join_names(roles.values)}",
+        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {first_few(roles.values, MOST_NAMED)}",
     ]
     several = f"{len(read)} experiments, " if len(read) > 1 else ""
     phrases = [*table.notes, *filter(None, parts)]
@@ -293,10 +294,10 @@ def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, li
         f"{several}{n_runs} run{'s' * (n_runs != 1)} ({OTHERWISE})"
     )
     if roles.unused:
-        yield f"{path.name}: not used: {_join_names(roles.unused)}"
+        yield f"{path.name}: not used: {first_few(roles.unused, MOST_NAMED)}"
     if roles.settings:
         settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
-        yield f"{path.name}: the same in all rows, so taken for settings: {_join_names(settings)}"
+        yield f"{path.name}: the same in all rows, so taken for settings: {first_few(settings, MOST_NAMED)}"
     if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
         yield f"{path.name}: {roles.step} begins anew: each time a new run begins"
     if not roles.run and not roles.step and table.n_rows >= MANY_ROWS:
@@ -309,8 +310,3 @@ def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, li
 def _values(read: dict[str, list[_Run]]) -> Iterator[float]:
     points = (points for runs in read.values() for run in runs for points in run.points.values())
     return (value for _, value in itertools.chain.from_iterable(points))
-
-
-def _join_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -7,13 +7,12 @@ depend on when it was saved.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from deviate.errors import InputError
 from deviate.model import Direction, Metric, Role, SelectedMetric, Series, Status
@@ -39,32 +38,6 @@ class BaselineRun:
     scores: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The part of an experiment that is saved for later comparisons.
-
-    Attributes:
-        name, variant, command: of the experiment.
-        deviate: version that ran it. date: the day in UTC, as 2026-11-22; empty where it is not known.
-        commit: of the project, empty where it was in no git; is_dirty: whether files differed from it.
-        environment: facts that bear on scores: interpreter, frameworks, devices, threads.
-        streams, scores: as in `Experiment`; None where deviate did not run it.
-    """
-
-    name: str
-    variant: str
-    command: tuple[str, ...]
-    deviate: str
-    date: str
-    commit: str
-    is_dirty: bool
-    environment: Mapping[str, str]
-    metrics: tuple[SelectedMetric, ...]
-    runs: tuple[BaselineRun, ...]
-    streams: int | None = 1
-    scores: int | None = 1
-
-
 class MetricEntry(Struct):
     """A metric of a baseline, and how its scores are read."""
 
@@ -76,8 +49,17 @@ class MetricEntry(Struct):
     unit: str
 
 
-class BaselineFile(Struct, kw_only=True):
-    """The fields of the file, without its format name and format number."""
+class Baseline(Struct, kw_only=True, omit_defaults=True):
+    """What is kept of an experiment to be compared with later: the file without its first two fields.
+
+    Attributes:
+        name, variant, command: of the experiment.
+        deviate: version that ran it. date: the day in UTC, as 2026-11-22; empty where it is not known.
+        commit: of the project, empty where it was in no git; is_dirty: whether files differed from it.
+        streams, scores: as in `Experiment`; None where deviate did not run it.
+        environment: facts that bear on scores: interpreter, frameworks, devices, threads.
+        metrics: by name.
+    """
 
     deviate: str
     name: str
@@ -95,30 +77,12 @@ class BaselineFile(Struct, kw_only=True):
 
 def baseline_text(baseline: Baseline) -> str:
     """Contents of the file: metrics in alphabetical order, runs by replicate; equal baselines give equal bytes."""
-    metrics = {
-        metric.name: to_builtins(
-            MetricEntry(metric.aggregate, metric.direction, metric.margin, metric.is_primary, metric.role, metric.unit)
-        )
-        for metric in sorted(baseline.metrics, key=lambda metric: metric.name)
-    }
-    facts: dict[str, object] = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "deviate": baseline.deviate,
-        "name": baseline.name,
-        "variant": baseline.variant,
-        "date": baseline.date,
-        "command": list(baseline.command),
-        "commit": baseline.commit,
-        "is_dirty": baseline.is_dirty,
-        **{name: number for name in ("streams", "scores") if (number := getattr(baseline, name)) != 1},
-    }
-    lines = [f" {_json(name)}: {_json(value)}" for name, value in facts.items()]
-    environment = sorted(baseline.environment.items())
+    document = {"format": FORMAT, "schema": SCHEMA, **to_builtins(baseline)}
+    del document["runs"]
+    environment, metrics = (sorted(document.pop(name).items()) for name in ("environment", "metrics"))
+    lines = [f" {_json(name)}: {_json(value)}" for name, value in document.items()]
     lines.append(f' "environment": {_lines((f"{_json(name)}: {_json(text)}" for name, text in environment), "{}", 2)}')
-    lines.append(
-        f' "metrics": {_lines((f"{_json(name)}: {_json(entry)}" for name, entry in metrics.items()), "{}", 2)}'
-    )
+    lines.append(f' "metrics": {_lines((f"{_json(name)}: {_json(entry)}" for name, entry in metrics), "{}", 2)}')
     runs = sorted(baseline.runs, key=lambda run: run.replicate)
     lines.append(f' "runs": {_lines(map(_run_text, runs), "[]", 2)}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -166,7 +130,9 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
             sources=(path,),
             runs=tuple(_to_imported_run(run, baseline) for run in baseline.runs),
             notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {baseline.name}{where}, {provenance}",),
-            selected=baseline.metrics,
+            selected=tuple(
+                _metric(index, name, entry, path.name) for index, (name, entry) in enumerate(baseline.metrics.items())
+            ),
             streams=baseline.streams,
             scores=baseline.scores,
         ),
@@ -186,21 +152,23 @@ def load_baseline(path: Path) -> Baseline:
             raise InputError(
                 f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
             )
-        fields = asdict(msgspec.convert(document, BaselineFile))
-        metrics = tuple(
-            _metric(index, name, entry, path.name) for index, (name, entry) in enumerate(fields["metrics"].items())
-        )
-        return Baseline(**fields | {"metrics": metrics})
+        baseline = msgspec.convert(document, Baseline)
+        _refuse_margins(baseline.metrics)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{path} is a damaged baseline: {in_words(error)[:200]}", "write it anew with deviate check --save"
         ) from error
+    return baseline
+
+
+def _refuse_margins(metrics: Mapping[str, MetricEntry]) -> None:
+    """Raises ValueError for a margin that is none."""
+    for name, entry in metrics.items():
+        if entry.margin is not None and not 0 < entry.margin < math.inf:
+            raise ValueError(f"metric {name}: margin {entry.margin}, which is no positive number")
 
 
 def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMetric:
-    """Convert a metric entry. Raises ValueError for an invalid margin."""
-    if entry.margin is not None and not 0 < entry.margin < math.inf:
-        raise ValueError(f"metric {name}: margin {entry.margin}, which is no positive number")
     evidence = ("as it was saved",)
     metric = Metric(index, name, name, file, 0, "baseline", entry.role, entry.direction, evidence, None)
     return SelectedMetric(
@@ -209,13 +177,11 @@ def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMet
 
 
 def _to_imported_run(run: BaselineRun, baseline: Baseline) -> ImportedRun:
-    aggregates: Sequence[tuple[str, str]] = [
-        (metric.name, metric.aggregate) for metric in baseline.metrics if metric.name in run.scores
-    ]
+    aggregates = {name: entry.aggregate for name, entry in baseline.metrics.items() if name in run.scores}
     return ImportedRun(
         label=f"replicate {run.replicate}",
         # A score is its own last, best and mean; as the value at a step it has to stand at that step.
-        series={name: Series((_step(aggregate),), (run.scores[name],)) for name, aggregate in aggregates},
+        series={name: Series((_step(aggregate),), (run.scores[name],)) for name, aggregate in aggregates.items()},
         status=run.status,
         environment=dict(baseline.environment),
         seeds=dict(run.seeds),

@@ -20,12 +20,9 @@ METRICS = ("accuracy", "convergent", "convergent_epoch")
 SEEDS = {"1": "fixed-seed", "-1": "random-seed"}
 
 
-def _names(path: Path) -> set[str]:
-    return {cell.strip().strip('"') for cell in head(path).partition("\n")[0].split(",")} if path.is_file() else set()
-
-
 def _claims(path: Path) -> bool:
-    names = _names(path)
+    first_line = head(path).partition("\n")[0] if path.is_file() else ""
+    names = {cell.strip().strip('"') for cell in first_line.split(",")}
     return {"network", "stopping_type"} <= names and ({"try", "accuracy"} <= names or names >= SUMMARY)
 
 

@@ -21,7 +21,7 @@ from deviate.records.importers.mlflow_store import (
     read_folders,
 )
 from deviate.records.importers.registry import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import as_series, list_names, settings
+from deviate.records.importers.tracked import OPEN_ENDED, as_series, list_names, note_on, settings
 
 DATABASE = "mlflow.db"
 MACHINE = "system/"
@@ -68,7 +68,7 @@ def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | 
     if not any(run.trails for run in logged_runs):
         return None
     series, notes = as_series([run.trails for run in logged_runs], [_start(run) for run in logged_runs])
-    labels = [run.name or run.id for run in logged_runs]
+    labels = [run.label for run in logged_runs]
     runs = []
     for run, label, its in zip(logged_runs, labels, series, strict=True):
         params, seeds = settings(run.params)
@@ -89,18 +89,13 @@ def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | 
 
 
 def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
-    open_ended = [run.name or run.id for run in runs if run.state not in STATUS]
-    if open_ended:
-        yield f"{list_names(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+    yield from note_on((run.label for run in runs if run.state not in STATUS), OPEN_ENDED)
     for run in runs:
         if run.torn:
-            yield f"{run.name or run.id}: the last line of {list_names(run.torn)} is not whole, left out"
-    removed = [run.name or run.id for run in group.runs if run.is_deleted]
-    if removed:
-        yield f"{list_names(removed)}: deleted in MLflow, left out"
-    parents = [run.name or run.id for run in group.runs if run not in runs and not run.is_deleted]
-    if parents:
-        yield f"{list_names(parents)}: parent of other runs without metrics of its own, left out"
+            yield f"{run.label}: the last line of {list_names(run.torn)} is not whole, left out"
+    yield from note_on((run.label for run in group.runs if run.is_deleted), "deleted in MLflow, left out")
+    parents = (run.label for run in group.runs if run not in runs and not run.is_deleted)
+    yield from note_on(parents, "parent of other runs without metrics of its own, left out")
     if deleted:
         yield f"deleted experiments in the store are left out: {list_names(deleted)}"
 

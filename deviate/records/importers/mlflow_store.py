@@ -46,6 +46,10 @@ class Stored:
     tags: dict[str, str] = field(default_factory=dict)
     torn: list[str] = field(default_factory=list)
 
+    @property
+    def label(self) -> str:
+        return self.name or self.id
+
 
 @dataclass(slots=True)
 class Group:

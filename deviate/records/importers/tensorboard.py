@@ -20,7 +20,7 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers.registry import Imported, ImportedRun, importer
 from deviate.records.importers.tensorboard_events import EventFile, read_events
-from deviate.records.importers.tracked import Trails, as_series, go_on, list_names
+from deviate.records.importers.tracked import Trails, as_series, go_on, list_names, note_on
 
 MARK = "tfevents"
 PARTS = frozenset({"train", "training", "validation", "val", "valid", "eval", "evaluation", "test"})
@@ -91,9 +91,8 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
         )
         for (home, run), its in zip(runs.items(), series, strict=True)
     )
-    all_notes = (*_notes({labels[home]: run for home, run in runs.items()}, imported), *notes)
-    if empty:
-        all_notes = (*all_notes, f"{list_names(empty)}: no scalars in the event files, left out")
+    run_notes = _notes({labels[home]: run for home, run in runs.items()}, imported)
+    all_notes = (*run_notes, *notes, *note_on(empty, "no scalars in the event files, left out"))
     return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=all_notes),)
 
 
@@ -162,11 +161,8 @@ def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) ->
     """Notes that readers of the numbers need."""
     if len(runs) > 1:
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
-    torn = [run.label for run in imported if run.status == "lost"]
-    if torn:
-        yield (
-            f"{list_names(torn)}: the last record is not whole, so the run was killed or still goes on: counts as lost"
-        )
+    torn = (run.label for run in imported if run.status == "lost")
+    yield from note_on(torn, "the last record is not whole, so the run was killed or still goes on: counts as lost")
     cut = {label: sum(folder.n_cut for folder in run.folders) for label, run in runs.items()}
     cut = {label: n_cut for label, n_cut in cut.items() if n_cut}
     if cut:

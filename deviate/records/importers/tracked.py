@@ -4,11 +4,12 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import redact_variables
+from deviate.base import first_few, redact_variables
 from deviate.model import Series
 from deviate.records.columns import NO_STEP, series_of
 
 MOST_NAMED = 5
+OPEN_ENDED = "no end on record, so the run was killed or still goes on: counts as lost"
 
 
 @dataclass(slots=True)
@@ -96,19 +97,20 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
                 array("d", (trail.times[index] - start for index in order)),
             )
         parts.append(series_of(columns, None))
-    notes = []
-    if numbered:
-        notes.append(f"{list_names(numbered)}: logged without a step, so numbered in the order of logging")
-    if repeated:
-        notes.append(f"{list_names(repeated)}: logged more than once at a step, of which the last value counts")
+    notes = note_on(numbered, "logged without a step, so numbered in the order of logging")
+    notes += note_on(repeated, "logged more than once at a step, of which the last value counts")
     return parts, tuple(notes)
+
+
+def note_on(names: Iterable[str], text: str) -> list[str]:
+    """A note on what became of these runs or metrics; none where there are none."""
+    listed = list(names)
+    return [f"{list_names(listed)}: {text}"] if listed else []
 
 
 def list_names(names: Iterable[str]) -> str:
     """The first few names and the number of the others, as a phrase."""
-    unused = list(names)
-    more = [f"{len(unused) - MOST_NAMED} more"] if len(unused) > MOST_NAMED else []
-    return " and ".join([", ".join(unused[:MOST_NAMED]), *more])
+    return first_few(list(names), MOST_NAMED)
 
 
 def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:

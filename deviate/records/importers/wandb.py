@@ -23,7 +23,7 @@ from deviate.model import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import wire
 from deviate.records.importers.registry import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, list_names, settings
+from deviate.records.importers.tracked import OPEN_ENDED, Trail, Trails, as_series, go_on, note_on, settings
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -71,6 +71,10 @@ class _LoggedRun:
     n_replaced: int = 0
 
     @property
+    def label(self) -> str:
+        return self.name or self.id
+
+    @property
     def status(self) -> Status:
         if self.exit_code is None:
             return "lost"
@@ -99,7 +103,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
     for logged_run in by_id.values():
         experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
-    notes = (f"{list_names(untold)}: breaks off before it tells which run it is, left out",) if untold else ()
+    notes = note_on(untold, "breaks off before it tells which run it is, left out")
     imported = tuple(
         _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
     )
@@ -131,7 +135,7 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
                 trail = run.trails[name] = Trail()
                 trail.add(NO_STEP, value, run.wall_time_s)
     series, of_steps = as_series([run.trails for run in runs], [0.0] * len(runs))
-    labels = [run.name or run.id for run in runs]
+    labels = [run.label for run in runs]
     imported = []
     for run, label, its in zip(runs, labels, series, strict=True):
         config, seeds = settings(run.config)
@@ -142,13 +146,10 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
     return Imported(name, "wandb", (path,), tuple(imported), notes=(*notes, *_notes(runs), *of_steps))
 
 
-def _notes(runs: Sequence[_LoggedRun]) -> Iterator[str]:
-    open_ended = [run.name or run.id for run in runs if run.exit_code is None]
-    if open_ended:
-        yield f"{list_names(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
-    replaced = [run.name or run.id for run in runs if run.n_replaced]
-    if replaced:
-        yield f"{list_names(replaced)}: resumed; what the later file has replaces earlier values from its first step on"
+def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
+    resumed = "resumed; what the later file has replaces earlier values from its first step on"
+    open_ended = note_on((run.label for run in runs if run.exit_code is None), OPEN_ENDED)
+    return [*open_ended, *note_on((run.label for run in runs if run.n_replaced), resumed)]
 
 
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:

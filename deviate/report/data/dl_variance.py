@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deviate.model import (
-    Convergence,
-    ConvergenceRow,
     Estimate,
     Experiment,
     ExperimentFindings,
@@ -66,21 +64,26 @@ class _Set:
 
 def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
     """The two files of the artifact by name."""
-    sets = [
-        set_stability for index, one in enumerate(findings.experiments) for set_stability in _sets(one, index, findings)
-    ]
-    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(set_stability, findings) for set_stability in sets))
-    yield "analysis_raw.csv", _text(RAW, (row for set_stability in sets for row in _raw(set_stability)))
+    sets = [run_set for index, one in enumerate(findings.experiments) for run_set in _sets(one, index, findings)]
+    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(run_set, findings) for run_set in sets))
+    rows = (
+        (*_names(run_set), *row)
+        for run_set in sets
+        for row in zip(run_set.replicates, run_set.accuracies, run_set.seconds, run_set.steps, strict=True)
+    )
+    yield "analysis_raw.csv", _text(RAW, rows)
 
 
 def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Iterator[_Set]:
     """A set per criterion; without values in the main loop, one set of the final scores."""
-    converged = next(
-        (convergence for convergence in everything.stability.convergence if convergence.experiment == index), None
-    )
+    by_name = {description.metric.name: description for description in findings.descriptions}
+    converged = next((one for one in everything.stability.convergence if one.experiment == index), None)
     if converged is not None:
+        described = by_name.get(converged.metric)
+        nothing: tuple[None, ...] = (None,) * len(converged.replicates)
         for row in converged.rows:
-            yield _build_converged_set(index, findings, converged, row)
+            scores = row.scores if described is not None and is_accuracy(described.metric) else nothing
+            yield _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
         return
     accuracy = next((description for description in findings.descriptions if is_accuracy(description.metric)), None)
     if accuracy is not None:
@@ -90,35 +93,21 @@ def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Ite
         yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
 
 
-def _build_converged_set(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
-    metric = next(
-        (description.metric for description in findings.descriptions if description.metric.name == converged.metric),
-        None,
-    )
-    nothing = (None,) * len(converged.replicates)
-    scores = row.scores if metric is not None and is_accuracy(metric) else nothing
-    return _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
-
-
 def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
     accuracies, seconds, steps = map(_drop_missing, (run_set.accuracies, run_set.seconds, run_set.steps))
+    captured = _find_captured(run_set, everything)
     return (
         *_names(run_set),
         len(run_set.replicates),
         *_describe_spread(accuracies),
-        *_classes(run_set, everything, accuracies),
+        *_classes(run_set, captured, accuracies),
         *_describe_spread(seconds),
         *_describe_spread(steps),
-        _percent(relative_range(seconds)),
-        _percent(relative_range(steps)),
+        _number(relative_range(seconds), 100),
+        _number(relative_range(steps), 100),
         1,
-        _class_set(run_set, everything),
+        plain_text(captured.name) if captured else "",
     )
-
-
-def _raw(run_set: _Set) -> Iterator[tuple[Value, ...]]:
-    for row in zip(run_set.replicates, run_set.accuracies, run_set.seconds, run_set.steps, strict=True):
-        yield (*_names(run_set), *row)
 
 
 def _names(run_set: _Set) -> tuple[Value, ...]:
@@ -143,14 +132,13 @@ def _describe_spread(values: Sequence[float]) -> tuple[Value, ...]:
     return _number(range_of(values)), *ends, _number(sd_of(values)), _number(mean_of(values))
 
 
-def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -> tuple[Value, ...]:
+def _classes(run_set: _Set, captured: SetStability | None, accuracies: Sequence[float]) -> tuple[Value, ...]:
     """Columns of the classes with the largest range and the largest SD.
 
     Label, range, maximum, minimum and size of the first; label, SD and size of the second. Classes are those of the
     final models.
     """
-    set_stability = _find_set_stability(run_set, everything)
-    ranged = [row for row in set_stability.classes if not isinstance(row.range, Unavailable)] if set_stability else []
+    ranged = [row for row in captured.classes if not isinstance(row.range, Unavailable)] if captured else []
     if not ranged:
         return (None,) * 8
     metric = next((one.metric for one in run_set.findings.descriptions if is_accuracy(one.metric)), None)
@@ -164,13 +152,8 @@ def _classes(run_set: _Set, everything: Findings, accuracies: Sequence[float]) -
     )
 
 
-def _class_set(run_set: _Set, everything: Findings) -> str:
-    set_stability = _find_set_stability(run_set, everything)
-    return plain_text(set_stability.name) if set_stability else ""
-
-
-def _find_set_stability(run_set: _Set, everything: Findings) -> SetStability | None:
-    """The first evaluation set of the experiment with classes, for criteria that select the final models."""
+def _find_captured(run_set: _Set, everything: Findings) -> SetStability | None:
+    """The first set of the experiment with classes, where the models at the end are meant."""
     sets = [one for one in everything.stability.sets if one.experiment == run_set.index and one.classes]
     return sets[0] if sets and run_set.criterion in {LAST, "last"} else None
 
@@ -183,12 +166,8 @@ def _size(value: Estimate) -> float:
     return 0.0 if isinstance(value, Unavailable) else value
 
 
-def _number(value: Estimate) -> float | None:
-    return None if isinstance(value, Unavailable) else value
-
-
-def _percent(value: Estimate) -> float | None:
-    return None if isinstance(value, Unavailable) else 100 * value
+def _number(value: Estimate, factor: int = 1) -> float | None:
+    return None if isinstance(value, Unavailable) else factor * value
 
 
 def _text(columns: Sequence[str], rows: Iterator[tuple[Value, ...]]) -> bytes:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.model import Findings, Series
+from deviate.report.data.plain import plain
 from deviate.report.figures.thin import line_of, thin
-from deviate.report.format import SURROGATE
 
 MOST_CHARACTERS = 400_000
 FEWEST_POINTS, MOST_POINTS = 12, 400
@@ -103,7 +103,7 @@ def _document(
     document = {
         "thinned_to": n_points,
         "digits": DIGITS,
-        "left_out": [_text(name) for name in left_out],
+        "left_out": [plain(name) for name in left_out],
         "curves": curves,
     }
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
@@ -112,14 +112,10 @@ def _document(
 def _curve(curve: _Curve, n_points: int) -> dict[str, object]:
     line = thin(line_of(curve.series), n_points)
     return {
-        "metric": _text(curve.metric),
-        "experiment": _text(curve.experiment),
-        "variant": _text(curve.variant),
+        "metric": plain(curve.metric),
+        "experiment": plain(curve.experiment),
+        "variant": plain(curve.variant),
         "replicate": curve.replicate,
         "steps": [int(step) for step in line.x],
         "values": [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in line.y.tolist()],
     }
-
-
-def _text(text: str) -> str:
-    return SURROGATE.sub("\ufffd", text)

@@ -52,10 +52,7 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     for place, group in enumerate(groups):
         _draw_mean(panel, group, width=2.0)
         _draw_shapes(panel, group, place / len(groups))
-    panel.name_y(plot.axis, tail=suffix)
-    panel.name_x("main-loop step")
-    panel.draw_legend()
-    return panel.figure
+    return panel.finish(plot.axis, "main-loop step", tail=suffix)
 
 
 def _note(group: _Group) -> str:

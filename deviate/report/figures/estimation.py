@@ -64,7 +64,7 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
         axes.plot([1, 2.5], [other.mean] * 2, gid=f"series-{other.index}", **dotted)
     _draw_groups(panel, plot, draws_interval=False)
     panel.name_y(plot.axis, above=26, width=panel.width + LEFT - 6)
-    is_cut = _draw_difference(panel, 2.0, origin, difference, other.index)
+    is_cut = _draw_difference(panel, 2.0, other.index, difference, origin=origin)
     scale.name_y(
         plot.difference_axis, tail=cut_note(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
     )
@@ -86,15 +86,10 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     below.axes.set_ylim(*_difference_limits(plot))
     below.axes.yaxis.set_major_locator(few_ticks(5))
     below.rule(y=0)
-    places = {group.label: place for place, group in enumerate(plot.groups)}
-    is_cut = [
-        _draw_difference(below, float(place), 0.0, difference, plot.groups[place].index)
-        for place, difference in ((places[difference.label], difference) for difference in plot.differences)
-    ]
+    is_cut = _draw_differences(below, plot)
     below.axes.set_xticks([])
     below.axes.spines["bottom"].set_visible(False)
-    tail = cut_note(is_cut=any(is_cut))
-    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=tail)
+    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=cut_note(is_cut=is_cut))
     return figure
 
 
@@ -139,15 +134,26 @@ def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats])
     panel.line(*join_lines((x, y) for x, y in lines), None, width=0.7, alpha=0.4)
 
 
-def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedDifference, index: int) -> bool:
-    """Draw the difference with its interval; returns whether the interval exceeds the panel."""
+def _draw_differences(panel: Panel, plot: EstimationPlot, *, is_row: bool = False) -> bool:
+    """Each at the place of its group; whether an interval leaves the panel."""
+    places = {group.label: (place, group.index) for place, group in enumerate(plot.groups)}
+    is_cut = [_draw_difference(panel, *places[one.label], one, is_row=is_row) for one in plot.differences]
+    return any(is_cut)
+
+
+def _draw_difference(
+    panel: Panel, place: float, index: int, difference: PlottedDifference, *, origin: float = 0.0, is_row: bool = False
+) -> bool:
+    """The difference with its interval, from `origin` upwards or to the right; whether that leaves the panel."""
     if difference.estimate is None:
-        panel.axes.text(x, origin, "no\ndifference\nto draw", ha="center", va="center")
+        at, text = ((origin, place), "none") if is_row else ((place, origin), "no\ndifference\nto draw")
+        panel.axes.text(*at, text, ha="center", va="center")
         return False
-    is_cut = False
+    is_cut, estimate = False, origin + difference.estimate
     if difference.low is not None and difference.high is not None:
-        is_cut = panel.upright(x, origin + difference.low, origin + difference.high, index)
-    panel.mark(x, origin + difference.estimate, index)
+        draw = panel.level if is_row else panel.upright
+        is_cut = draw(place, origin + difference.low, origin + difference.high, index)
+    panel.mark(*((estimate, place) if is_row else (place, estimate)), index)
     return is_cut
 
 
@@ -195,26 +201,20 @@ def _rows(plot: EstimationPlot, surface: Surface) -> Figure:
         points.name_row(place, n, [group.label, group.note], gap=12, width=names)
     points.name_above(plot.axis, tail=cut_note(is_cut=any(is_cut)), above=26, left=6 - left)
     if plot.differences:
-        panel = add_panel(
-            figure, surface, left=surface.n_units - 14 - beside, bottom=ROWS_BOTTOM, right=14, top=ROWS_TOP
-        )
+        beside_left = surface.n_units - 14 - beside
+        panel = add_panel(figure, surface, left=beside_left, bottom=ROWS_BOTTOM, right=14, top=ROWS_TOP)
         _draw_difference_rows(panel, plot)
     return figure
 
 
 def _draw_difference_rows(panel: Panel, plot: EstimationPlot) -> None:
-    places = {group.label: place for place, group in enumerate(plot.groups)}
     panel.axes.set_xlim(*_difference_limits(plot))
     panel.arrange_rows(len(plot.groups))
     panel.ticks_x(5)
     panel.rule(x=0)
     panel.text_at(0, 0, "baseline")
-    is_cut = [
-        _draw_difference_row(panel, place, difference, plot.groups[place].index)
-        for place, difference in ((places[difference.label], difference) for difference in plot.differences)
-    ]
-    name = f"{plot.difference_axis}, to {plot.groups[0].label}"
-    panel.name_above(name, tail=cut_note(is_cut=any(is_cut)), above=8)
+    is_cut = _draw_differences(panel, plot, is_row=True)
+    panel.name_above(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=cut_note(is_cut=is_cut), above=8)
 
 
 def _draw_row(
@@ -230,16 +230,4 @@ def _draw_row(
     if low is not None and high is not None:
         is_cut = panel.level(y, low, high, group.index, width=1.6)
     panel.mark(group.mean, y, group.index, diameter=5.5)
-    return is_cut
-
-
-def _draw_difference_row(panel: Panel, place: int, difference: PlottedDifference, index: int) -> bool:
-    """Draw the difference with its interval; returns whether the interval exceeds the panel."""
-    if difference.estimate is None:
-        panel.axes.text(0, place, "none", ha="center", va="center")
-        return False
-    is_cut = False
-    if difference.low is not None and difference.high is not None:
-        is_cut = panel.level(place, difference.low, difference.high, index)
-    panel.mark(difference.estimate, place, index)
     return is_cut

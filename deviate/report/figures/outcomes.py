@@ -6,9 +6,9 @@ Source: Kaplan & Meier (1958) for the steps with a tick at each censored run.
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, add_panel, few_ticks, join_lines, new_figure, new_panel
+from deviate.report.figures.panel import Entry, add_panel, join_lines, new_figure, new_panel
 from deviate.report.figures.surface import Surface
-from deviate.report.plots import DifferencePlot, SurvivalLine, SurvivalPlot
+from deviate.report.plots import DifferencePlot, SurvivalPlot
 
 HEIGHT, LEFT, RIGHT, TOP = 190, 62, 16, 28
 
@@ -17,10 +17,7 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
     """Draw a step function per experiment; the earlier it falls, the earlier runs reached the target."""
     entries = [Entry(line.index, line.label, line.note) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT - 16, right=RIGHT, top=TOP)
-    panel.axes.set_xlim(0, 1.02 * max(line.last for line in plot.lines) or 1)
-    panel.axes.set_ylim(-0.02, 1.04)
-    panel.ticks_x(6, is_whole=True)
-    panel.axes.yaxis.set_major_locator(few_ticks(6))
+    panel.set_scale((0, 1.02 * max(line.last for line in plot.lines) or 1), (-0.02, 1.04), is_whole=True)
     # Five units in data, above and below a run that ended.
     half = 5 * 1.06 / panel.height
     for line in plot.lines:
@@ -28,13 +25,11 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
         # The share stays until the next point, where it falls straight down; it ends with the last run.
         panel.line(steps.repeat(2)[1:-1], shares.repeat(2)[:-2], line.index, width=2)
         panel.points(steps[1:-1], shares[1:-1], line.index, diameter=6)
-        ticks = [(np.full(2, float(step)), _share_at(line, step) + np.array([-half, half])) for step in line.ended]
+        share_at = {step: [share for at, share in line.points if at <= step][-1] for step in line.ended}
+        ticks = [(np.full(2, float(step)), share_at[step] + np.array([-half, half])) for step in line.ended]
         panel.line(*join_lines(ticks), line.index, width=1.4, stroke=surface.ink)
     ended = ", | a run that ended before" if any(line.ended for line in plot.lines) else ""
-    panel.name_y(f"share of runs not there yet{ended}")
-    panel.name_x("main-loop steps done")
-    panel.draw_legend()
-    return panel.figure
+    return panel.finish(f"share of runs not there yet{ended}", "main-loop steps done")
 
 
 def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
@@ -46,10 +41,7 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel = add_panel(figure, surface, left=LEFT, bottom=60, right=RIGHT, top=TOP)
     bottom, top = min(0.0, float(low[is_known].min())), max(0.0, float(high[is_known].max()))
     margin = 0.05 * ((top - bottom) or 1.0)
-    panel.axes.set_xlim(x[0], x[-1])
-    panel.axes.set_ylim(bottom - margin, top + margin)
-    panel.ticks_x(6, is_whole=True)
-    panel.axes.yaxis.set_major_locator(few_ticks(6))
+    panel.set_scale((x[0], x[-1]), (bottom - margin, top + margin), is_whole=True)
     panel.band(x, low, high, plot.index)
     panel.line(x, np.clip(y, bottom, top), plot.index, width=2)
     panel.rule(y=0, is_dashed=False)
@@ -60,7 +52,3 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     first = "" if plot.first is None else f"; dotted: they first differ at step {plot.first}"
     panel.text(6 - LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
     return figure
-
-
-def _share_at(line: SurvivalLine, step: int) -> float:
-    return [share for at, share in line.points if at <= step][-1]

@@ -263,6 +263,20 @@ class Panel:
         for line, text in enumerate(lines):
             self.text(-gap, y + 7 * (len(lines) - 1 - 2 * line), self.surface.fit(text, width), ha="right")
 
+    def set_scale(self, x: tuple[float, float], y: tuple[float, float], *, is_whole: bool = False) -> None:
+        """Limits of both axes, linear ones, with some numbers each; those of the horizontal one may be whole."""
+        self.axes.set_xlim(*x)
+        self.axes.set_ylim(*y)
+        self.ticks_x(6, is_whole=is_whole)
+        self.axes.yaxis.set_major_locator(few_ticks(6))
+
+    def finish(self, name_y: str, name_x: str, *, tail: str = "") -> Figure:
+        """The figure, once both axes are named and the legend is drawn."""
+        self.name_y(name_y, tail=tail)
+        self.name_x(name_x)
+        self.draw_legend()
+        return self.figure
+
     def ticks_x(self, n_most: int = 6, *, is_whole: bool = False) -> None:
         """Place as many tick labels on the horizontal axis as fit, at most `n_most`; axis limits must be set before."""
         axis = self.axes.xaxis

@@ -6,7 +6,7 @@ Source: Agarwal et al. (2021), section 4.2.
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, few_ticks, is_dashed, new_panel
+from deviate.report.figures.panel import Entry, is_dashed, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import ProfileLine, ProfilePlot
 
@@ -18,10 +18,7 @@ def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
     """Draw a line per experiment; higher is better."""
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT)
-    panel.axes.set_xlim(plot.thresholds[0], plot.thresholds[-1])
-    panel.axes.set_ylim(-0.02, 1.02)
-    panel.ticks_x(6)
-    panel.axes.yaxis.set_major_locator(few_ticks(6))
+    panel.set_scale((plot.thresholds[0], plot.thresholds[-1]), (-0.02, 1.02))
     x = np.array(plot.thresholds)
     for line in plot.lines:
         if line.band:
@@ -31,10 +28,7 @@ def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
         y, places = np.array(line.shares), _shape_places(line, place / len(plot.lines))
         panel.line(x, y, line.index, width=2, is_dashed=is_dashed(line.index))
         panel.points(x[places], y[places], line.index, diameter=7)
-    panel.name_y("share of scores above the threshold")
-    panel.name_x(f"threshold: {plot.axis}")
-    panel.draw_legend()
-    return panel.figure
+    return panel.finish("share of scores above the threshold", f"threshold: {plot.axis}")
 
 
 def _shape_places(line: ProfileLine, phase: float) -> list[int]:

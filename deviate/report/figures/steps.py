@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, Panel, few_ticks, is_dashed, new_panel
+from deviate.report.figures.panel import Entry, Panel, is_dashed, new_panel
 from deviate.report.figures.reach import pad_limits
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import StepLine, StepsPlot
@@ -17,18 +17,13 @@ def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     panel = new_panel(surface, HEIGHT, entries, left=LEFT)
     first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))
-    panel.axes.set_xlim(*pad_limits(float(first), float(last)))
     values = np.concatenate([np.array([*line.values, *np.ravel(line.band)]) for line in plot.lines])
     finite = values[np.isfinite(values)]
-    panel.axes.set_ylim(*pad_limits(min(0.0, float(finite.min())), float(finite.max())))
-    panel.ticks_x(6, is_whole=True)
-    panel.axes.yaxis.set_major_locator(few_ticks(6))
+    y = pad_limits(min(0.0, float(finite.min())), float(finite.max()))
+    panel.set_scale(pad_limits(float(first), float(last)), y, is_whole=True)
     for line in plot.lines:
         _draw(panel, line)
-    panel.name_y(plot.axis)
-    panel.name_x("main-loop step")
-    panel.draw_legend()
-    return panel.figure
+    return panel.finish(plot.axis, "main-loop step")
 
 
 def _draw(panel: Panel, line: StepLine) -> None:

@@ -19,10 +19,7 @@ def draw_sweep(plot: SweepPlot, surface: Surface) -> Figure:
     panel = new_panel(surface, HEIGHT, entries, left=LEFT, right=RIGHT, below=BELOW)
     _scale(panel, plot)
     is_cut = [_draw(panel, line, place - (len(plot.lines) - 1) / 2) for place, line in enumerate(plot.lines)]
-    panel.name_y(plot.axis, tail=cut_note(is_cut=any(is_cut)))
-    panel.name_x(plot.argument)
-    panel.draw_legend()
-    return panel.figure
+    return panel.finish(plot.axis, plot.argument, tail=cut_note(is_cut=any(is_cut)))
 
 
 def _scale(panel: Panel, plot: SweepPlot) -> None:

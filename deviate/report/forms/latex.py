@@ -1,12 +1,11 @@
 r"""LaTeX tables with booktabs, for `\input`; without the comment signs at the top the file is a complete document."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deviate.report.document import NOTHING, Absent, Cell, Document, Entry, Layout, Report, Row, Table, is_words
 from deviate.report.format import shorten
-from deviate.report.forms.latex_floats import floats
+from deviate.report.forms.latex_floats import floats, label_of, standalone
 from deviate.report.forms.registry import document_form
 from deviate.report.forms.siunitx import NumberColumn, is_number, number_column, number_text
 from deviate.report.forms.tex import escape, prose, typeset
@@ -16,7 +15,6 @@ from deviate.report.numbers import TO
 
 MOST_ROWS = 40
 """More rows than this break over pages, which a float does not."""
-LONGEST_LABEL = 60
 LONGEST_NOTE = 400
 LINE_PT = 340.0
 """Room in a line: the text of `article` is 345 pt wide, and that of a paper in two columns wider."""
@@ -66,26 +64,12 @@ def table_source(layouts: Sequence[Table], label: str) -> str:
 def _source(setting: _Set, label: str) -> str:
     caption = rf"\caption{{{prose(setting.table.caption)}}}\label{{{label}}}"
     use = "in one column" if setting.is_long else "with table* for table"
-    lines = [
-        rf"% For \input in a document that loads {', '.join(setting.packages)}; in a paper with two columns, {use}.",
-        "% Without their percent signs, the following lines and the last one make it a document of its own:",
-        r"% \documentclass{article}",
-        rf"% \usepackage{{{','.join(setting.packages)}}}",
-        r"% \begin{document}",
-        *(_long(setting, caption) if setting.is_long else _float(setting, caption)),
-        r"% \end{document}",
-    ]
-    return "\n".join(lines) + "\n"
+    body = _long(setting, caption) if setting.is_long else _float(setting, caption)
+    return standalone(setting.packages, use, body)
 
 
 def _has_room(setting: _Set) -> bool:
     return _label_room(setting) >= _label_need(setting)
-
-
-def label_of(report: Report) -> str:
-    r"""The label of the table for `\ref`."""
-    slug = re.sub(r"[^a-z0-9]+", "-", report.title.lower())[:LONGEST_LABEL].strip("-")
-    return f"tab:{slug or 'results'}"
 
 
 def packages_of(report: Report, *, has_siunitx: bool = False) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 r"""The tables of a document as LaTeX: booktabs, for `\input`, and with its comments taken away a whole document."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.report.document import LONGEST_NUMBER, Absent, Document, Entry, Table
 from deviate.report.forms.tex import escape, prose, typeset
@@ -17,24 +17,34 @@ N_LETTERS, GAP = 78, 1.5
 def floats(document: Document) -> str:
     """Tables as floats; the caption of the first has the answer and the footnotes."""
     tables = [table for section in document.sections for table in section.tables]
-    lines = [
-        r"% For \input in a document that loads booktabs; in a paper with two columns, with table* for table.",
-        "% Without their percent signs, the following lines and the last one make it a document of its own:",
-        r"% \documentclass{article}",
-        r"% \usepackage{booktabs}",
-        r"% \begin{document}",
-    ]
+    body: list[str] = []
     notes = (*(document.paste if document.answer is not None else ()), *document.footnotes)
     for number, table in enumerate(tables):
-        lines += _float(table, _label(document, number), notes if not number else ())
+        label = label_of(document) + (f"-{number + 1}" if number else "")
+        body += _float(table, label, notes if not number else ())
     if not tables:
-        lines += [prose(sentence) for sentence in document.paste]
-    return "\n".join([*lines, r"% \end{document}"]) + "\n"
+        body += [prose(sentence) for sentence in document.paste]
+    return standalone(("booktabs",), "with table* for table", body)
 
 
-def _label(document: Document, number: int) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", document.title.lower())[:LONGEST_LABEL].strip("-") or "results"
-    return f"tab:{slug}" + (f"-{number + 1}" if number else "")
+def label_of(document: Document) -> str:
+    r"""What `\ref` finds the first table by."""
+    slug = re.sub(r"[^a-z0-9]+", "-", document.title.lower())[:LONGEST_LABEL].strip("-")
+    return f"tab:{slug or 'results'}"
+
+
+def standalone(packages: Sequence[str], use: str, body: Iterable[str]) -> str:
+    """The body between comments that make it a document of its own; `use` says how a paper in two columns takes it."""
+    lines = [
+        rf"% For \input in a document that loads {', '.join(packages)}; in a paper with two columns, {use}.",
+        "% Without their percent signs, the following lines and the last one make it a document of its own:",
+        r"% \documentclass{article}",
+        rf"% \usepackage{{{','.join(packages)}}}",
+        r"% \begin{document}",
+        *body,
+        r"% \end{document}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:

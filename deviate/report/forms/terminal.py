@@ -70,8 +70,12 @@ def _block(block: Block, section: Section, width: int) -> Iterator[str]:
         case str():
             yield from fill_lines(clean(block), width, "", "  ")
         case Table():
-            rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
-            yield from align_rows([block.columns, *rows], width, [row.note for row in block.rows])
+            yield from _table(block, width)
+
+
+def _table(table: Table, width: int) -> Iterator[str]:
+    rows = [(row.label, *(entry.text for entry in row.cells)) for row in table.rows]
+    return align_rows([table.columns, *rows], width, [row.note for row in table.rows])
 
 
 def _warning(text: str, medium: Medium, width: int) -> list[str]:
@@ -95,10 +99,8 @@ def _report(report: Report, medium: Medium) -> str:
     if report.no_verdict and report.candidates:
         lines += [*fill_lines(report.no_verdict, width, "  "), ""]
     lines += _together(report, width)
-    if report.stability:
-        lines += [*_list_sentences("Stability", report.stability, width), ""]
-    if report.outcomes:
-        lines += [*_list_sentences("Outcomes", report.outcomes, width), ""]
+    for label, sentences in (("Stability", report.stability), ("Outcomes", report.outcomes)):
+        lines += [*_list_sentences(label, sentences, width), ""] if sentences else []
     lines += _others(report, width)
     lines += _failures(report, medium, width)
     for warning in report.warnings:
@@ -124,10 +126,7 @@ def _failures(report: Report, medium: Medium, width: int) -> list[str]:
         # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
     n_left = len(report.failures) - MOST_FAILURES
-    return [
-        *lines,
-        *(fill_lines(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else []),
-    ]
+    return lines + (fill_lines(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else [])
 
 
 def _last_words(line: str, width: int) -> str:
@@ -145,12 +144,8 @@ def _columns(report: Report) -> tuple[int, int]:
 
 
 def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> list[str]:
-    head = (
-        f"{experiment.role:<11}{name(experiment.label)}"
-        if len(experiment.role) < 10
-        else f"{experiment.role}  {name(experiment.label)}"
-    )
-    lines = list(join_parts(f"{head}   ", experiment.state, width, indent=4))
+    head = f"{f'{experiment.role}  ':<11}{name(experiment.label)}   "
+    lines = list(join_parts(head, experiment.state, width, indent=4))
     for row in (*experiment.lines, *experiment.others):
         lines += _row(row, columns, width)
     return lines
@@ -158,11 +153,9 @@ def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> li
 
 def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
     label, value = name(row.label), clean(row.value)
-    if sum(columns) > width:
-        yield from join_parts(f"  {label}  {value}   ", row.details, width, indent=4)
-        return
-    head = f"  {pad(label, columns[0])}  {pad(value, columns[1])}   "
-    yield from join_parts(head, row.details, width, indent=4)
+    if sum(columns) <= width:
+        label, value = pad(label, columns[0]), pad(value, columns[1])
+    return join_parts(f"  {label}  {value}   ", row.details, width, indent=4)
 
 
 def _verdict(verdict: Verdict, scope: str, medium: Medium, width: int) -> list[str]:
@@ -190,9 +183,7 @@ def _brief(section: Section, width: int) -> list[str]:
             case Section():
                 lines += _brief(block, width)
             case Table():
-                rows = [(row.label, *(entry.text for entry in row.cells)) for row in block.rows]
-                laid_out = align_rows([block.columns, *rows], width - 2, remarks=[row.note for row in block.rows])
-                lines += ["", *(f"  {line}" for line in laid_out)]
+                lines += ["", *(f"  {line}" for line in _table(block, width - 2))]
             case str():
                 lines += fill_lines(block, width, "  ")
     return lines
@@ -200,12 +191,8 @@ def _brief(section: Section, width: int) -> list[str]:
 
 def _list_sentences(label: str, sentences: Sequence[str], width: int) -> list[str]:
     """Sentences beside a label, one per line."""
-    lines = [line for text in sentences for line in _hung(clean(text), width)]
+    lines = [line for text in sentences for line in fill_lines(clean(text), width - 11, "", "  ")]
     return [f"{label if index == 0 else '':<11}{line}" for index, line in enumerate(lines)]
-
-
-def _hung(text: str, width: int) -> list[str]:
-    return fill_lines(text, width - 11, "", "  ")
 
 
 def _together(report: Report, width: int) -> list[str]:
@@ -234,15 +221,9 @@ def _others(report: Report, width: int) -> list[str]:
             has_interval = isinstance(interval, Cell)
             methods |= {judgement.method: None} if judgement.method else {}
             remarks.append(judgement.remark)
-            rows.append(
-                (
-                    whose,
-                    judgement.difference.text,
-                    f"[{interval.text}]" if has_interval else "",
-                    p_adjusted.text if has_interval and isinstance(p_adjusted, Cell) else "",
-                    judgement.word,
-                )
-            )
+            bracket = f"[{interval.text}]" if has_interval else ""
+            p_text = p_adjusted.text if has_interval and isinstance(p_adjusted, Cell) else ""
+            rows.append((whose, judgement.difference.text, bracket, p_text, judgement.word))
     if not rows:
         return []
     head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")

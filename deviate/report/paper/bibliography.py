@@ -45,12 +45,7 @@ OF_COMPARISON = {
     "schuirmann1987": "equivalence",
     "mantel1966": "attainment.log_rank attainment.log_rank_seconds",
 }
-OF_MANY = {
-    "welch1951": "welch_anova",
-    "fisher1925": "anova",
-    "kruskal1952": "kruskal_wallis",
-    "dunnett1955": "dunnett",
-}
+OF_MANY = {"welch1951": "welch_anova", "fisher1925": "anova", "kruskal1952": "kruskal_wallis", "dunnett1955": "dunnett"}
 OF_DESCRIPTION_RESAMPLED = "mean_bootstrap mean_percentile sd_bootstrap median_bootstrap"
 OF_COMPARISON_RESAMPLED = "difference_bootstrap sd_ratio_bootstrap glass_delta_interval"
 METHODS = {BCA: "efron1987", PERCENTILE: "efron1979", JACKKNIFE: "tukey1958"}

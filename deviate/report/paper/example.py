@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from deviate.report.document import Report
 from deviate.report.figures.pictures import Picture
 from deviate.report.format import shorten
-from deviate.report.forms.latex import label_of, packages_of
+from deviate.report.forms.latex import packages_of
+from deviate.report.forms.latex_floats import label_of
 from deviate.report.forms.tex import prose
 from deviate.report.paper.macro import Macro
 

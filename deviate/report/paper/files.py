@@ -7,7 +7,8 @@ from deviate.model import Findings
 from deviate.report.document import Report
 from deviate.report.figures.pictures import pictures
 from deviate.report.forms import render
-from deviate.report.forms.latex import label_of, table_source
+from deviate.report.forms.latex import table_source
+from deviate.report.forms.latex_floats import label_of
 from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source

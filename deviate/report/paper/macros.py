@@ -131,10 +131,10 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
     def figures(value: float) -> Pieces:
         return (Number(value, places),)
 
-    def signed(value: float) -> Pieces:
+    def with_sign(value: float) -> Pieces:
         return (Number(value, places, "signed"),)
 
-    yield of_estimate("Difference", comparison.difference, signed, comparison.note)
+    yield of_estimate("Difference", comparison.difference, with_sign, comparison.note)
     yield from of_ends("Difference", comparison.difference_interval, figures)
     yield of_estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
     yield of_estimate("PAdjusted", comparison.p_adjusted, _p_value)

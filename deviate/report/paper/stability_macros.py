@@ -10,20 +10,11 @@ from deviate.report.parts.stability.classes import places_of
 from deviate.report.parts.stability.measure_labels import MEASURES, places_for, scale_number
 
 NAMES: dict[MeasureName, str] = {
-    "churn": "Churn",
-    "majority-agreement": "MajorityAgreement",
-    "unstable-examples": "UnstableExamples",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "cka": "CKA",
-    "ensemble-accuracy": "EnsembleGain",
-    "ensemble-cross-entropy": "EnsembleLoss",
-    "accuracy-sd": "AccuracySD",
-    "cross-entropy-sd": "CrossEntropySD",
-    "ece": "ECE",
-    "ece-sd": "ECESD",
-    "weight-distance": "WeightDistance",
-}
+    "churn": "Churn", "majority-agreement": "MajorityAgreement", "unstable-examples": "UnstableExamples",
+    "pearson": "Pearson", "spearman": "Spearman", "cka": "CKA", "ensemble-accuracy": "EnsembleGain",
+    "ensemble-cross-entropy": "EnsembleLoss", "accuracy-sd": "AccuracySD", "cross-entropy-sd": "CrossEntropySD",
+    "ece": "ECE", "ece-sd": "ECESD", "weight-distance": "WeightDistance",
+}  # fmt: skip
 """Shares in percent, differences and SDs of shares in points, as in the table."""
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
 ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)

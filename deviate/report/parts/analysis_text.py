@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
 from deviate.report.format import group_pairs
-from deviate.report.lines import name
+from deviate.report.lines import name, printable
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
@@ -163,7 +163,7 @@ def _shorten(expression: str) -> str:
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns as wide as they need, the last one wrapped into what is left."""
     limits = {"metric": WIDEST_NAME, "expression": WIDEST_EXPRESSION}
-    texts = [[_clean(cell) for cell in row] for row in (titles, *rows)]
+    texts = [[printable(cell) for cell in row] for row in (titles, *rows)]
     widths = [
         min(max(len(row[place]) for row in texts), limits.get(title, width)) for place, title in enumerate(titles[:-1])
     ]
@@ -198,17 +198,12 @@ def _stack_row(row: Sequence[str], width: int) -> str:
 def _hung(text: str, width: int, indent: str, further: str | None = None) -> str:
     """Lines that begin with `indent`; continuation lines begin with `further`."""
     below = indent if further is None else further
-    lines = textwrap.wrap(_clean(text), width, initial_indent=indent, subsequent_indent=below)
+    lines = textwrap.wrap(printable(text), width, initial_indent=indent, subsequent_indent=below)
     return "".join(f"{line}\n" for line in lines)
 
 
 def _wrap(text: str, width: int) -> str:
     return "".join(
         line.rstrip() + "\n"
-        for line in textwrap.wrap(_clean(text), width, subsequent_indent=" " * 11, drop_whitespace=False)
+        for line in textwrap.wrap(printable(text), width, subsequent_indent=" " * 11, drop_whitespace=False)
     )
-
-
-def _clean(text: str) -> str:
-    """Text without control codes, which names and strings of the script could send to the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)

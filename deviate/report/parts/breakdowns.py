@@ -1,11 +1,21 @@
 """Spread per class and sub-group as text: which is widest, compared with all examples and with chance."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
 from deviate.report.document import Absent, Block, Figure, Items, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    name_text,
+    number,
+    ratio,
+    unit_head,
+    with_unit,
+)
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell
 from deviate.report.plots import BreakdownLine, BreakdownPlot
@@ -22,10 +32,9 @@ def breakdown_section(findings: Findings, labels: Sequence[str]) -> Section:
     """A part per measure and experiment; parts of the first experiment come first."""
     breakdowns = findings.breakdowns[:N_SECTIONS]
     left_out = len(findings.breakdowns) - len(breakdowns)
-    blocks: tuple[Block, ...] = tuple(
-        _part(breakdown, index, labels) for index, breakdown in enumerate(breakdowns)
-    ) or (Absent(NONE),)
-    notes = _footnotes(findings.confidence, left_out) if breakdowns else ()
+    parts = tuple(_part(breakdown, index, labels) for index, breakdown in enumerate(breakdowns))
+    notes = tuple(_footnotes(findings.confidence, left_out)) if breakdowns else ()
+    blocks: tuple[Block, ...] = parts or (Absent(NONE),)
     return Section("breakdowns", "Classes and sub-groups", (*blocks, Items(notes, "footnotes")))
 
 
@@ -38,7 +47,7 @@ def _part(breakdown: Breakdown, index: int, labels: Sequence[str]) -> Section:
     columns = (
         "Class",
         "n",
-        with_unit("mean", f"({unit})" if unit else ""),
+        unit_head("mean", unit),
         "SD",
         level,
         "range",
@@ -73,26 +82,24 @@ def _row(part: BreakdownPart) -> Row:
     )
 
 
-def _sentences(breakdown: Breakdown) -> tuple[str, ...]:
+def _sentences(breakdown: Breakdown) -> Iterator[str]:
     widest = breakdown.parts[0]
     if isinstance(widest.sd, Unavailable):
-        return (f"No class has a spread: {widest.sd.reason}.",)
+        yield f"No class has a spread: {widest.sd.reason}."
+        return
     places, unit = _places(widest), clean(breakdown.unit)
     sentence = f"Widest is {name_text(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
     if not isinstance(widest.range, Unavailable):
         sentence += f", range {with_unit(number(widest.range, places), unit)}"
     if breakdown.whole and not isinstance(widest.ratio, Unavailable):
         sentence += f", {ratio(widest.ratio)} times the SD of {name_text(breakdown.whole)}"
-    if isinstance(breakdown.expected_largest, Unavailable):
-        return (f"{sentence}.",)
-    expected = with_unit(number(breakdown.expected_largest, places), unit)
-    return (
-        f"{sentence}.",
-        (
+    yield f"{sentence}."
+    if not isinstance(breakdown.expected_largest, Unavailable):
+        expected = with_unit(number(breakdown.expected_largest, places), unit)
+        yield (
             f"By chance alone: of {len(breakdown.parts)} classes that are equally steady, the widest would "
             f"have an SD of about {expected}."
-        ),
-    )
+        )
 
 
 def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
@@ -109,7 +116,7 @@ def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | Non
         title=f"{heading}: every run, per class",
         description=f"Mean ± SD over runs: {description}.{more}",
         caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
-        axis=with_unit(name_text(breakdown.pattern), f"({unit})" if unit else ""),
+        axis=unit_head(name_text(breakdown.pattern), unit),
         index=breakdown.experiment,
         lines=tuple(
             BreakdownLine(
@@ -127,20 +134,17 @@ def _spoken(value: float | Unavailable, part: BreakdownPart) -> str:
     return value.reason if isinstance(value, Unavailable) else number(value, _places(part))
 
 
-def _footnotes(confidence: float, n_left_out: int) -> tuple[str, ...]:
-    sentences = [
-        (
-            "Which metrics are classes or sub-groups of one measure is read from their names; tasks, models or "
-            "conditions of the same form look alike."
-        ),
-        (
-            f"Intervals of SDs: {confidence_text(confidence)}, chi-square. A ratio to the whole has none, for both "
-            "share their examples."
-        ),
-        "A class of few examples spreads more for that alone; sizes of classes are not on record.",
-        "The widest of many is wide by chance too: what equal SDs would give takes classes as independent and normal.",
-        "Exploratory: no class is tested.",
-    ]
+def _footnotes(confidence: float, n_left_out: int) -> Iterator[str]:
+    yield (
+        "Which metrics are classes or sub-groups of one measure is read from their names; tasks, models or "
+        "conditions of the same form look alike."
+    )
+    yield (
+        f"Intervals of SDs: {confidence_text(confidence)}, chi-square. A ratio to the whole has none, for both "
+        "share their examples."
+    )
+    yield "A class of few examples spreads more for that alone; sizes of classes are not on record."
+    yield "The widest of many is wide by chance too: what equal SDs would give takes classes as independent and normal."
+    yield "Exploratory: no class is tested."
     if n_left_out:
-        sentences.append(f"{counted(n_left_out, 'further measure')} per class not shown; JSON has all.")
-    return tuple(sentences)
+        yield f"{counted(n_left_out, 'further measure')} per class not shown; JSON has all."

@@ -9,7 +9,7 @@ from deviate.report.data.plain import document_data
 from deviate.report.data.published import SCHEMA
 from deviate.report.data.scores import score_rows
 from deviate.report.data.tables import data_section
-from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
+from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, Verdict, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdown_section
@@ -19,7 +19,7 @@ from deviate.report.parts.describe import range_line, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
 from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
-from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences, statements
+from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.stability import brief_lines, class_section, stability_section
@@ -38,10 +38,8 @@ def build_report(findings: Findings) -> Report:
     """Build the report: select, round and word everything in it."""
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
-    level, order = confidence_text(findings.confidence), _orders(findings)
+    level, rows = confidence_text(findings.confidence), matched_rows(findings)
     warnings = _warnings(findings, labels)
-    curves_note = next((metric.curve.caption for metric in metrics if isinstance(metric.curve, Figure)), "")
-    n_folded = sum(metric.is_folded for metric in metrics)
     failed = tuple(
         failure
         for item, label in zip(experiments, labels, strict=True)
@@ -62,25 +60,19 @@ def build_report(findings: Findings) -> Report:
         data=lambda: document_data(SCHEMA, findings, warnings),
         rows=lambda: score_rows(findings),
         experiments=tuple(
-            _summary(item, index, label, findings, order[index])
+            _summary(item, index, label, findings, [row[index] for row in rows])
             for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
         ),
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
         scope=caveats.scope(findings),
-        limits=caveats.limits(findings),
-        points_note=next(
-            (metric.estimation.caption for metric in metrics if isinstance(metric.estimation, Figure)), ""
-        ),
-        curves_note=curves_note,
-        no_curves="" if curves_note else "No metric was reported at more than one step.",
-        folded_metrics=counted(n_folded, "more metric") if n_folded else "",
+        limits=tuple(caveats.limits(findings)),
+        points_note=_first_caption(metric.estimation for metric in metrics),
+        curves_note=_first_caption(metric.curve for metric in metrics),
         overview_caption=_overview_caption(findings, labels),
-        cv_head=f"CV of {labels[0]}" if len(labels) > 1 else "CV",
         metrics=metrics,
         many=many_sections(findings),
-        statements=statements(findings.noise) if findings.noise else (),
         noise=noise_brief(findings),
         together=many_lines(findings, labels),
         together_left=many_left(findings),
@@ -89,13 +81,14 @@ def build_report(findings: Findings) -> Report:
         outcomes=tuple(outcome_lines(findings, labels)),
         failures=failed,
         results=partial(result_table, findings, labels),
-        further=lambda: {
-            "stability": stability_tables(findings, labels),
-            "groups": group_tables(findings, labels),
-        },
+        further=lambda: {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)},
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
         embedded_curves=partial(_embedded_curves, findings),
     )
+
+
+def _first_caption(figures: Iterable[Figure | Absent]) -> str:
+    return next((figure.caption for figure in figures if isinstance(figure, Figure)), "")
 
 
 def _embedded_curves(findings: Findings) -> tuple[str, str]:
@@ -180,8 +173,10 @@ def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     )
 
 
-def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]) -> Summary:
-    """The primary metric with its range, else the first metrics in an `order` shared by all experiments."""
+def _summary(
+    item: ExperimentFindings, index: int, label: str, findings: Findings, matched: Sequence[Description | None]
+) -> Summary:
+    """The primary metric with its range, else the first few; `matched` has the order that all experiments share."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
         name_text(item.experiment.variant),
@@ -190,14 +185,15 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
     )
     if is_study(findings):
         role, state = "Variant", state[1:]
-    descriptions = sorted(item.descriptions, key=lambda description: order.index(description.metric.name))
+    descriptions = [description for description in matched if description is not None]
     primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
     shown_descriptions = primary or descriptions[:FEW]
-    lines: list[SummaryLine] = []
-    for description in shown_descriptions:
-        lines.append(summary_line(description))
-        interval = range_line(description) if primary else None
-        lines += [interval] if interval else []
+    lines = [
+        line
+        for description in shown_descriptions
+        for line in (summary_line(description), range_line(description) if primary else None)
+        if line is not None
+    ]
     other_descriptions = [description for description in descriptions if description not in shown_descriptions]
     return Summary(
         role=role,
@@ -207,15 +203,6 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
         others=tuple(summary_line(description) for description in other_descriptions),
         more=f"{counted(len(other_descriptions), 'more metric')} in the tables" if other_descriptions else "",
     )
-
-
-def _orders(findings: Findings) -> list[list[str]]:
-    """Names of metrics per experiment; matched metrics have the same position."""
-    rows = matched_rows(findings)
-    return [
-        [description.metric.name for row in rows if (description := row[index]) is not None]
-        for index in range(len(findings.experiments))
-    ]
 
 
 def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:

@@ -39,29 +39,23 @@ def caption(
     if not 0 < len(firsts) <= MOST_NAMES:
         quantity = f"{len(firsts)} metrics"
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
-    n = (
-        "n"
-        if all(description.n == description.n_runs for description in whole)
-        else "n, or runs with a score out of those that ended,"
-    )
+    is_whole = all(description.n == description.n_runs for description in whole)
+    n = "n" if is_whole else "n, or runs with a score out of those that ended,"
     of_runs = f"over runs (ddof 1), {n} in parentheses"
     if has_n_column or not findings.pairs:
-        ended = "" if n == "n" else "; k/N: k gave a score of N that ended"
-        of_runs = f"over n runs (ddof 1{ended})"
+        of_runs = f"over n runs (ddof 1{'' if is_whole else '; k/N: k gave a score of N that ended'})"
     whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
     if is_study(findings):
         whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
-    sentences = [f"{whose}: {quantity}{scores}."]
+    sentences = [f"{whose}: {quantity}{scores}.", f"Mean ± SD {of_runs}{variants}."]
     if findings.pairs:
-        sentences += [f"Mean ± SD {of_runs}{variants}."]
         sentences += _test_sentences(findings, labels[0])
     else:
-        sentences += [f"Mean ± SD {of_runs}{variants}."]
-        methods = (
-            _methods(description.mean_interval for description in whole),
-            _methods(description.sd_interval for description in whole),
-        )
-        ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
+        intervals = {
+            "mean": [description.mean_interval for description in whole],
+            "SD": [description.sd_interval for description in whole],
+        }
+        ways = [f"of the {name} by {way}" for name, some in intervals.items() if (way := _methods(some))]
         level_of = confidence_text(findings.confidence)
         sentences += [f"{level_of} intervals (CI) {', '.join(ways)}."] if ways else []
         sentences += ["CV is SD over |mean|. Described, not compared: no test."]
@@ -86,11 +80,8 @@ def _test_sentences(findings: Findings, baseline: str) -> list[str]:
         return ["No metric was reported on both sides."]
     intervals = _intervals(findings)
     levels = ", ".join(dict.fromkeys(confidence_text(interval.confidence) for interval in intervals))
-    points = (
-        ", in points where the metric is in %"
-        if any(comparison.metric.unit == "%" for comparison in comparisons)
-        else ""
-    )
+    has_percent = any(comparison.metric.unit == "%" for comparison in comparisons)
+    points = ", in points where the metric is in %" if has_percent else ""
     sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
     sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
     tests = dict.fromkeys(
@@ -111,9 +102,5 @@ def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
 
 
 def _intervals(findings: Findings) -> list[Interval]:
-    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
-    return [
-        comparison.difference_interval
-        for comparison in comparisons
-        if isinstance(comparison.difference_interval, Interval)
-    ]
+    intervals = [comparison.difference_interval for pair in findings.pairs for comparison in pair.comparisons]
+    return [interval for interval in intervals if isinstance(interval, Interval)]

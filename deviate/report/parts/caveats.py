@@ -1,5 +1,7 @@
 """Limits of a report, and the rules behind its numbers, in sentences."""
 
+from collections.abc import Iterator
+
 from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.report.format import (
@@ -44,65 +46,57 @@ def scope(findings: Findings) -> str:
     return f"Scope: {'this split' if findings.evaluation == 'equal' else 'these test data'}, hardware, software."
 
 
-def limits(findings: Findings) -> tuple[str, ...]:
+def limits(findings: Findings) -> Iterator[str]:
     """Sentences on what the report does not show, most general first."""
-    descriptions = _descriptions(findings)
-    n_fewest = min((description.n for description in descriptions), default=0)
-    variants = dict.fromkeys(
-        item.experiment.variant
-        for item in findings.experiments
-        if item.experiment.runs and not item.experiment.imported
-    )
-    is_comparison = bool(findings.pairs)
-    has_failures = any(description.missing for description in descriptions)
-    has_best = any(description.metric.aggregate == "best" for description in descriptions)
+    experiments = [item.experiment for item in findings.experiments]
     split = "The test data of these runs"
     if findings.evaluation == "equal":
         split = "This split of the data (the same in all runs, by a hash of the evaluation data)"
-    sentences = [
-        f"{split}, this hardware and this software: another test set or machine is another question.",
-        *([SAME_SPLIT[findings.evaluation]] if findings.evaluation in SAME_SPLIT else []),
-        *(
-            VARIED[variant]
-            for variant in variants
-            if variant in VARIED and not (variant == "algo+impl" and SEPARATING & variants.keys())
-        ),
-        f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it.",
-    ]
-    if is_comparison:
-        sentences.append("Undecided does not mean equal: it means that these runs do not tell.")
-    if is_comparison and n_fewest < VERDICT_RUNS:
-        sentences.append(f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided.")
-    if 2 <= n_fewest < SPREAD_RUNS:
-        sentences.append(f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows.")
-    if is_comparison and n_fewest < SPREAD_RUNS:
-        sentences.append(f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each.")
-    experiments = [item.experiment for item in findings.experiments]
-    targets = dict.fromkeys(clean(experiment.precision) for experiment in experiments if experiment.precision)
-    sentences += [f"Runs were added until {target}: {COVERAGE}" for target in targets]
-    if is_comparison and any(experiment.looks for experiment in experiments):
-        sentences.append(EARLY)
+    yield f"{split}, this hardware and this software: another test set or machine is another question."
+    if findings.evaluation in SAME_SPLIT:
+        yield SAME_SPLIT[findings.evaluation]
+    variants = dict.fromkeys(one.variant for one in experiments if one.runs and not one.imported)
+    for variant in variants:
+        if variant in VARIED and not (variant == "algo+impl" and SEPARATING & variants.keys()):
+            yield VARIED[variant]
+    yield f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it."
+    yield from _of_few(findings)
+    for target in dict.fromkeys(clean(one.precision) for one in experiments if one.precision):
+        yield f"Runs were added until {target}: {COVERAGE}"
+    if findings.pairs and any(experiment.looks for experiment in experiments):
+        yield EARLY
     if any(experiment.n_unplanned_looks for experiment in experiments):
-        sentences.append(UNPLANNED)
-    if has_failures:
-        sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
-    if has_best:
-        sentences.append("The best value over steps is optimistic where it was picked on the data it is reported for.")
-    sentences += _of_stability(findings)
-    return tuple(sentences)
+        yield UNPLANNED
+    if any(description.missing for description in _descriptions(findings)):
+        yield "Some runs gave no score: the figures are conditional on the runs that did."
+    if any(description.metric.aggregate == "best" for description in _descriptions(findings)):
+        yield "The best value over steps is optimistic where it was picked on the data it is reported for."
+    yield from _of_stability(findings)
 
 
-def _of_stability(findings: Findings) -> list[str]:
+def _of_few(findings: Findings) -> Iterator[str]:
+    """What few runs do not tell."""
+    n_fewest = min((description.n for description in _descriptions(findings)), default=0)
+    is_comparison = bool(findings.pairs)
+    if is_comparison:
+        yield "Undecided does not mean equal: it means that these runs do not tell."
+    if is_comparison and n_fewest < VERDICT_RUNS:
+        yield f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided."
+    if 2 <= n_fewest < SPREAD_RUNS:
+        yield f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows."
+    if is_comparison and n_fewest < SPREAD_RUNS:
+        yield f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each."
+
+
+def _of_stability(findings: Findings) -> Iterator[str]:
     """Limits of what predictions and weights show."""
     sets = findings.stability.sets
-    sentences = []
-    if any(set_stability.disagreement for set_stability in sets):
-        sentences.append("How often runs disagree is not how often they are wrong, and no verdict rests on it.")
-    if any(set_stability.classes or set_stability.groups for set_stability in sets):
-        sentences.append("Classes and sub-groups are explored, not tested: the widest of many is wide by chance too.")
+    if any(captured.disagreement for captured in sets):
+        yield "How often runs disagree is not how often they are wrong, and no verdict rests on it."
+    if any(captured.classes or captured.groups for captured in sets):
+        yield "Classes and sub-groups are explored, not tested: the widest of many is wide by chance too."
     if findings.stability.weights:
-        sentences.append("Distance of weights is not distance of functions: units of a layer may change places.")
-    return sentences
+        yield "Distance of weights is not distance of functions: units of a layer may change places."
 
 
 def _descriptions(findings: Findings) -> list[Description]:

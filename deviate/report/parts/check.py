@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Comparison, Interval, Unavailable
+from deviate.model import Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.report.data.plain import document_data
@@ -21,7 +21,7 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.parts.build import build_report
-from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference
+from deviate.report.parts.compare import detectable_sentence, difference_cell, metric_name, places_of_difference
 from deviate.report.parts.describe import interval_cell, unit_of
 from deviate.report.parts.provenance import OUTCOMES
 
@@ -29,6 +29,8 @@ UNPLANNED = (
     "Runs that are added to these would be a look that no plan foresaw: make both sides anew, under another --name "
     "(with --ref, more --runs do that)."
 )
+CONTROL = "control runs are bitwise equal"
+BROKEN = "No other answer stands before it holds: find what differs with deviate diverge."
 
 
 def check_document(findings: CheckFindings) -> Check:
@@ -127,7 +129,7 @@ def _advice(check: MetricCheck) -> Iterator[str]:
     comparison = check.comparison
     fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
     sample_unit = "pairs" if comparison.is_paired else "runs of each side"
-    if _fewest_n(comparison) < fewest:
+    if min(comparison.baseline.n, comparison.candidate.n) < fewest:
         yield f"At least {fewest} {sample_unit} are needed."
     if isinstance(check.needed, int):
         yield (
@@ -136,19 +138,9 @@ def _advice(check: MetricCheck) -> Iterator[str]:
         )
     elif not check.margin:
         yield "Give the smallest loss that matters with --margin."
-        yield from _describe_detectable(comparison)
+        if not isinstance(comparison.detectable, Unavailable):
+            yield detectable_sentence(comparison, "runs")
     yield UNPLANNED
-
-
-def _describe_detectable(comparison: Comparison) -> Iterator[str]:
-    if not isinstance(comparison.detectable, Unavailable):
-        size = number(comparison.detectable, places_of_difference(comparison))
-        unit = difference_unit(unit_of(comparison.metric))
-        yield f"These runs could see a difference of {with_unit(size, unit)} (80% power)."
-
-
-def _fewest_n(comparison: Comparison) -> int:
-    return min(comparison.baseline.n, comparison.candidate.n)
 
 
 def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
@@ -182,40 +174,27 @@ def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
 
 def _controls(findings: CheckFindings) -> Iterator[Case]:
     """A case for each control variant, and one case for all experiments without one."""
-    name = "control runs are bitwise equal"
     absent = [control for control in findings.controls if control.outcome == "absent"]
     for check in findings.controls:
-        subject = name_text(check.name)
-        if check.outcome == "intact":
-            yield Case(
-                "control",
-                subject,
-                name,
-                "passed",
-                "intact",
-                f"control of {subject}: intact",
-                check.reason,
-                fails=False,
-                state=f"{subject}: intact",
-            )
-        if check.outcome == "broken":
+        if check.outcome != "absent":
+            subject, is_broken = name_text(check.name), check.outcome == "broken"
             yield Case(
                 kind="control",
                 subject=subject,
-                name=name,
-                outcome="failed",
-                word="broken",
-                headline=f"control of {subject}: broken",
-                state=f"{subject}: broken",
+                name=CONTROL,
+                outcome="failed" if is_broken else "passed",
+                word=check.outcome,
+                headline=f"control of {subject}: {check.outcome}",
+                state=f"{subject}: {check.outcome}",
                 reason=clean(check.reason),
-                fails=True,
-                advice="No other answer stands before it holds: find what differs with deviate diverge.",
+                fails=is_broken,
+                advice=BROKEN if is_broken else "",
             )
     if absent or not findings.controls:
-        yield _absent_control(absent, name, findings)
+        yield _absent_control(absent, findings)
 
 
-def _absent_control(absent: Sequence[ControlCheck], name: str, findings: CheckFindings) -> Case:
+def _absent_control(absent: Sequence[ControlCheck], findings: CheckFindings) -> Case:
     """The case of a missing control variant; imported scores have none either."""
     fails = findings.requires_control and not any(control.outcome == "intact" for control in findings.controls)
     subject = " and ".join(name_text(control.name) for control in absent)
@@ -223,7 +202,7 @@ def _absent_control(absent: Sequence[ControlCheck], name: str, findings: CheckFi
     return Case(
         kind="control",
         subject=subject,
-        name=name,
+        name=CONTROL,
         outcome="failed" if fails else "absent",
         word="absent",
         headline=f"control of {subject}: absent" if subject else "control: absent",

@@ -106,7 +106,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: s
         effect=_effect(comparison),
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
-        detectable=_detectable(comparison, places),
+        detectable=detectable_sentence(comparison, runs_text(comparison)),
         reason=reason_text(comparison),
         paste=_paste(comparison, baseline, candidate, setting, n_family),
     )
@@ -239,12 +239,12 @@ def spread_word(comparison: Comparison) -> str:
     return verdict.word
 
 
-def _detectable(comparison: Comparison, places: int | None) -> str:
-    runs = runs_text(comparison)
+def detectable_sentence(comparison: Comparison, runs: str) -> str:
     if isinstance(comparison.detectable, Unavailable):
         return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
-    size = with_unit(number(comparison.detectable, places), difference_unit(unit_of(comparison.metric)))
-    return f"These {runs} could see a difference of {size} (80% power)."
+    size = number(comparison.detectable, places_of_difference(comparison))
+    unit = difference_unit(unit_of(comparison.metric))
+    return f"These {runs} could see a difference of {with_unit(size, unit)} (80% power)."
 
 
 def runs_text(comparison: Comparison) -> str:

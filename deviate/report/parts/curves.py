@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, Table, cell
-from deviate.report.format import clean, confidence_text, counted, difference_unit, with_unit
+from deviate.report.format import clean, confidence_text, counted, difference_unit, unit_head
 from deviate.report.numbers import Number
 from deviate.report.parts.compare import metric_name, test_cell
 from deviate.report.parts.describe import noted_ends, places_of_interval, unit_of
@@ -126,7 +126,7 @@ def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison
             f"steps at once ({level}): they {_first_words(curve)}"
         ),
         caption=_caption(curve, level),
-        axis=with_unit(f"difference of {name}", f"({unit})" if unit else ""),
+        axis=unit_head(f"difference of {name}", unit),
         note=f"n = {curve.n[0]} + {curve.n[1]}",
         index=index,
         steps=curve.steps,

@@ -4,8 +4,9 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Answer, Concern, Control, Diagnosis, Framework, Machine
+from deviate.model import Answer, Control, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs
+from deviate.report.lines import printable
 
 NARROWEST = 40
 NARROWEST_LAST = 12
@@ -38,7 +39,7 @@ def _header(diagnosis: Diagnosis, width: int) -> str:
     lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
     if machine is not None:
         lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
-    return "".join(_label_text(label, text, width) for label, text in lines)
+    return "".join(_fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN) for label, text in lines)
 
 
 def _machine(machine: Machine) -> str:
@@ -83,10 +84,10 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     factors = [control.factor for control in shown_frameworks[0].controls]
     text = "What deviate can control here\n"
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
-        rows = [
-            [framework.name, *(SHOWN[_of(framework, factor).answer] for factor in group)]
-            for framework in shown_frameworks
-        ]
+        rows = []
+        for framework in shown_frameworks:
+            answers = {control.factor: SHOWN[control.answer] for control in framework.controls}
+            rows.append([framework.name, *(answers[factor] for factor in group)])
         table = _table([["", *group], *rows], width)
         text += _paint(table) if is_coloured else table
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
@@ -100,21 +101,17 @@ def _paint(table: str) -> str:
     return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
 
 
-def _of(framework: Framework, factor: str) -> Control:
-    return next(control for control in framework.controls if control.factor == factor)
-
-
 def _reasons(frameworks: Sequence[Framework], width: int) -> str:
     text = ""
     for framework in frameworks:
         if framework.state == "broken":
-            text += _reason(framework.name, "broken", framework.fault, framework.advice, width)
+            text += _explain(f"{framework.name} · broken", framework.fault, framework.advice, width)
         for controls in _alike(framework.controls):
             first = controls[0]
-            subject = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
-            text += _reason(framework.name, subject, first.why, first.advice, width)
+            factors = ", ".join(control.factor for control in controls)
+            text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
         for limit in framework.limits:
-            text += _reason(framework.name, limit.what, limit.why, limit.advice, width)
+            text += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
     return f"What it cannot, or in part, and why\n{text}" if text else ""
 
 
@@ -128,8 +125,8 @@ def _alike(controls: Iterable[Control]) -> list[list[Control]]:
     return list(groups.values())
 
 
-def _reason(name: str, subject: str, why: str, advice: str, width: int) -> str:
-    text = _hung(f"{name} · {subject}", width) + _hung(why, width, GAP * 3)
+def _explain(subject: str, why: str, advice: str, width: int) -> str:
+    text = _hung(subject, width) + _hung(why, width, GAP * 3)
     return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
 
 
@@ -141,20 +138,15 @@ def _list_trials(frameworks: Sequence[Framework], width: int) -> str:
 def _hazards(diagnosis: Diagnosis, width: int) -> str:
     if not diagnosis.hazards:
         return "Hazards      none found on this machine\n"
-    return "Hazards\n" + "".join(_hazard(item, width) for item in diagnosis.hazards)
-
-
-def _hazard(item: Concern, width: int) -> str:
-    text = _hung(item.what, width) + _hung(item.why, width, GAP * 3)
-    return text + (_hung(f"→ {item.advice}", width, GAP * 3) if item.advice else "")
+    return "Hazards\n" + "".join(_explain(item.what, item.why, item.advice, width) for item in diagnosis.hazards)
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
     """A table whose last column is wrapped to the remaining width; paragraphs if that is too narrow."""
-    cells = [[_clean(cell) for cell in row] for row in rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     missing = len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) - width
-    gap = " " if 0 < missing < len(widths) else GAP  # use narrower gaps if the table fits with them
+    gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
     room = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
     if room < min(widths[-1], NARROWEST_LAST):
         return "".join(_paragraph(cells[0], row, width) for row in cells[1:])
@@ -173,21 +165,12 @@ def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
     return _hung(row[0], width) + _hung(", ".join(parts), width, GAP * 3)
 
 
-def _label_text(label: str, text: str, width: int) -> str:
-    return _fill(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
-
-
 def _hung(text: str, width: int, indent: str = GAP) -> str:
     return _fill(text, width, indent, indent)
 
 
 def _fill(text: str, width: int, first_indent: str, subsequent_indent: str) -> str:
     lines = textwrap.wrap(
-        _clean(text), width, initial_indent=first_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
+        printable(text), width, initial_indent=first_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def _clean(text: str) -> str:
-    """Text without control codes, which device names and error messages may contain."""
-    return "".join(character if character.isprintable() else " " for character in text)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.model import Comparison, Description, Findings, Interval, Run, Series, Unavailable
-from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, with_unit
+from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
 from deviate.report.plots import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
@@ -52,19 +52,13 @@ def estimation_plot(
         title=name,
         description=f"Score of every run in {name}: {drawn}. {'; '.join(texts)}".strip(),
         caption="",
-        axis=with_unit(name, f"({unit})" if unit else ""),
+        axis=unit_head(name, unit),
         difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
         groups=groups,
         differences=differences,
     )
-    level = next(
-        (
-            f"{confidence_text(interval.confidence)} "
-            for mean, _ in described
-            if isinstance(interval := mean.mean_interval, Interval)
-        ),
-        "",
-    )
+    means = [description.mean_interval for description, _ in described]
+    level = next((f"{confidence_text(mean.confidence)} " for mean in means if isinstance(mean, Interval)), "")
     return replace(plot, caption=_estimation_caption(plot, level))
 
 
@@ -123,32 +117,26 @@ def curve_plot(
     key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
 ) -> CurvePlot | None:
     groups: list[CurveGroup] = []
-    decimals_of: list[int | None] = []
+    courses: list[str] = []
     for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
         if description is None:
             continue
         metric = description.metric.name
         scored = {score.replicate for score in description.scores}
         runs = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
-        decimals_of.append(places_of(description))
-        groups.append(
-            CurveGroup(
-                index=index,
-                label=label,
-                counted=tuple(series for run, series in runs if run.replicate in scored),
-                failed=tuple(series for run, series in runs if run.replicate not in scored),
-            )
-        )
+        completed = tuple(series for run, series in runs if run.replicate in scored)
+        failed = tuple(series for run, series in runs if run.replicate not in scored)
+        groups.append(CurveGroup(index, label, completed, failed))
+        courses.append(_course(groups[-1], places_of(description)))
     if not any(group.counted or group.failed for group in groups):
         return None
     unit = next(unit_of(description.metric) for description in row if description is not None)
-    text = "; ".join(_course(group, places) for group, places in zip(groups, decimals_of, strict=True))
     return CurvePlot(
         key=key,
         title=name,
-        description=f"{name} of every run over main-loop steps. {text}",
+        description=f"{name} of every run over main-loop steps. {'; '.join(courses)}",
         caption=_curve_caption(groups, confidence_text(findings.confidence)),
-        axis=with_unit(name, f"({unit})" if unit else ""),
+        axis=unit_head(name, unit),
         confidence=findings.confidence,
         groups=tuple(groups),
     )

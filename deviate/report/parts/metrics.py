@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Comparison, Description, Findings, SelectedMetric
-from deviate.report.document import Absent, Entry, Figure, MetricPart, Table, quantities
+from deviate.report.document import Absent, Figure, MetricPart, Table, quantities
 from deviate.report.format import clean, name_text, shorten
 from deviate.report.numbers import share
 from deviate.report.parts.compare import judgement_of, metric_name
@@ -39,39 +39,21 @@ def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart,
 def matched_rows(findings: Findings) -> list[list[Description | None]]:
     """Descriptions of each metric, one per experiment; matched metrics share a row."""
     baseline, *candidates = findings.experiments
+    by_name = [{one.metric.name: one for one in candidate.descriptions} for candidate in candidates]
     rows: list[list[Description | None]] = []
-    used_names: list[set[str]] = [set() for _ in candidates]
+    used_names: set[tuple[int, str]] = set()
     for description in baseline.descriptions:
-        row: list[Description | None] = [description]
-        for index, candidate in enumerate(candidates):
-            name = _name_in(findings, index, description.metric.name)
-            match = next(
-                (description for description in candidate.descriptions if description.metric.name == name), None
-            )
-            if match is not None:
-                used_names[index].add(match.metric.name)
-            row.append(match)
-        rows.append(row)
-    extra = dict.fromkeys(
-        description.metric.name
-        for index, candidate in enumerate(candidates)
-        for description in candidate.descriptions
-        if description.metric.name not in used_names[index]
-    )
-    for name in extra:
-        row = [None]
-        for index, candidate in enumerate(candidates):
-            match = next(
-                (description for description in candidate.descriptions if description.metric.name == name), None
-            )
-            row.append(match if match is not None and name not in used_names[index] else None)
-        rows.append(row)
-    return rows
-
-
-def _name_in(findings: Findings, pair: int, baseline_name: str) -> str:
-    comparison = comparison_of(findings, pair, baseline_name)
-    return baseline_name if comparison is None else comparison.candidate_metric.name
+        name = description.metric.name
+        pairs = [comparison_of(findings, index, name) for index in range(len(candidates))]
+        names = [name if pair is None else pair.candidate_metric.name for pair in pairs]
+        used_names |= set(enumerate(names))
+        rows.append([description, *(by_name[index].get(name) for index, name in enumerate(names))])
+    rest = [
+        {name: one for name, one in descriptions.items() if (index, name) not in used_names}
+        for index, descriptions in enumerate(by_name)
+    ]
+    names_left = dict.fromkeys(name for descriptions in rest for name in descriptions)
+    return rows + [[None, *(descriptions.get(name) for descriptions in rest)] for name in names_left]
 
 
 def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparison | None:
@@ -118,9 +100,14 @@ def _metric_part(
         is_primary=is_primary,
         is_folded=index >= N_OPEN and not is_primary,
         facts=_facts(first.metric, is_primary=is_primary),
-        overview=tuple(_overview_cell(description, label) for description, label in zip(row, labels, strict=True)),
+        overview=tuple(
+            Absent(f"not reported by {label}")
+            if description is None
+            else mean_cell(description, unit_of(description.metric))
+            for description, label in zip(row, labels, strict=True)
+        ),
         overview_n=tuple("" if description is None else f"n = {n_text(description)}" for description in row),
-        cv=_cv_cell(row[0], labels[0]),
+        cv=Absent(f"not reported by {labels[0]}") if row[0] is None else cell_of(row[0].cv, share),
         judgements=tuple(
             Absent(reason) if comparison is None else judgement_of(comparison)
             for comparison, reason in zip(comparisons, reasons, strict=True)
@@ -144,19 +131,6 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     facts += [DIRECTIONS[metric.direction], aggregate_words(metric.aggregate)]
     if metric.margin is not None:
         facts.append(f"margin {metric.margin:g}")
-    if not source.line:  # imported metrics have no line that reports them
+    if not source.line:  # of files that something else wrote, where no line reports it
         return tuple(facts)
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
-
-
-def _cv_cell(description: Description | None, label: str) -> Entry:
-    """Coefficient of variation of the first experiment, by which metrics are sorted."""
-    if description is None:
-        return Absent(f"not reported by {label}")
-    return cell_of(description.cv, share)
-
-
-def _overview_cell(description: Description | None, label: str) -> Entry:
-    if description is None:
-        return Absent(f"not reported by {label}")
-    return mean_cell(description, unit_of(description.metric))

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
 from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
-from deviate.report.format import clean, confidence_text, difference_unit, name_text, p_text, sign_number, with_unit
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    difference_unit,
+    name_text,
+    p_text,
+    sign_number,
+    unit_head,
+    with_unit,
+)
 from deviate.report.parts.compare import p_value_cell, test_cell
 from deviate.report.parts.describe import interval_cell, places_of_interval, signed_cell, unit_of
 
@@ -51,13 +60,9 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     contrasts = () if isinstance(table.dunnett, Unavailable) else table.dunnett
     tests = zip(OMNIBUS, (table.welch_anova, table.anova, table.kruskal_wallis), strict=True)
     sides = ", ".join(f"{clean(name)} {n}" for name, n in zip(table.names, table.n, strict=True))
-    columns = (
-        "Candidate",
-        with_unit("difference", f"({unit})" if unit else ""),
-        f"{level} simultaneous CI",
-        "p, adjusted",
-    )
-    caption = f"{name}: each candidate − {baseline}; Dunnett, family of {_family(contrasts)}, equal variances assumed"
+    columns = ("Candidate", unit_head("difference", unit), f"{level} simultaneous CI", "p, adjusted")
+    n_family = sum(not isinstance(contrast.interval, Unavailable) for contrast in contrasts)
+    caption = f"{name}: each candidate − {baseline}; Dunnett, family of {n_family}, equal variances assumed"
     dunnett: Block = Table(caption, columns, tuple(_row(contrast) for contrast in contrasts))
     if isinstance(table.dunnett, Unavailable):
         dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
@@ -68,7 +73,7 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
         f"p of both tests, Holm over {len(table.pairs)} pairs",
         table.names,
         table.pairs,
-        [_pair_text(pair) for pair in table.pairs],
+        [contrast_text(pair, "") for pair in table.pairs],
     )
     is_primary = table.metric.name == findings.primary
     quote = (
@@ -102,29 +107,17 @@ def _against(table: ManyTable) -> str:
 
 def contrast_text(contrast: Contrast, unit: str) -> str:
     """`+0.33 points [0.12 … 0.54], p = .004`, or the reasons why there is no such figure."""
-    places = places_of_interval(contrast.interval)
+    places, p_value = places_of_interval(contrast.interval), contrast.p_adjusted
     if isinstance(contrast.difference, Unavailable):
         return f"({contrast.difference.reason})"
     head = with_unit(sign_number(contrast.difference, places), unit)
     if isinstance(contrast.interval, Unavailable):
         return f"{head} ({contrast.interval.reason})"
-    return f"{head} [{interval_cell(contrast.interval, places).text}], {_p_words(contrast)}"
-
-
-def _pair_text(contrast: Contrast) -> str:
-    return contrast_text(contrast, "")
+    p_words = f"p {p_value.reason}" if isinstance(p_value, Unavailable) else p_text(p_value)
+    return f"{head} [{interval_cell(contrast.interval, places).text}], {p_words}"
 
 
 def _row(contrast: Contrast) -> Row:
     places = places_of_interval(contrast.interval)
     difference, interval = signed_cell(contrast.difference, places), interval_cell(contrast.interval, places)
     return Row(name_text(contrast.one), (difference, interval, p_value_cell(contrast.p_adjusted)))
-
-
-def _p_words(contrast: Contrast) -> str:
-    p_value = contrast.p_adjusted
-    return f"p {p_value.reason}" if isinstance(p_value, Unavailable) else p_text(p_value)
-
-
-def _family(contrasts: Sequence[Contrast]) -> int:
-    return sum(not isinstance(contrast.interval, Unavailable) for contrast in contrasts)

@@ -1,9 +1,21 @@
 """Sources of spread as text: a table per metric, evidence of repeatability, sentences for pasting."""
 
+from collections.abc import Iterator
+
 from deviate.model import Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
 from deviate.report import numbers
 from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
-from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, ratio, with_unit
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    name_text,
+    ratio,
+    unit_head,
+    with_unit,
+)
 from deviate.report.numbers import Number, ends
 from deviate.report.parts.describe import unit_of
 from deviate.report.parts.divergence import proof_row
@@ -40,7 +52,7 @@ def noise_section(findings: Findings) -> Section:
         columns = ("Variant", "Runs", "In all", "Quality metrics", "Final weights", "Evaluation data")
         proofs = tuple(proof_row(proof) for proof in noise.repeatability)
         blocks.append(Table("Are the runs of a variant bitwise equal?", columns, proofs))
-        blocks.append(Items(_footnotes(noise, findings.confidence) if noise.tables else (), "footnotes"))
+        blocks.append(Items(tuple(_footnotes(noise, findings.confidence)) if noise.tables else (), "footnotes"))
     return Section("noise", "Noise sources", tuple(blocks))
 
 
@@ -94,7 +106,7 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
         "Variant",
         "varies",
         "n",
-        _sd_head(table),
+        unit_head("SD", unit_of(table.metric)),
         f"{level} CI of the SD (chi-square)",
         f"{_ratio_head(table)} [{level} CI, F, normal theory]",
         f"share of variance [{level} CI]",
@@ -106,11 +118,6 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
         Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
     )
     return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
-
-
-def _sd_head(table: NoiseTable) -> str:
-    unit = unit_of(table.metric)
-    return with_unit("SD", f"({unit})" if unit else "")
 
 
 def _ratio_head(table: NoiseTable) -> str:
@@ -127,7 +134,7 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
     columns = (
         name_text(table.metric.name),
         "n",
-        f"{_sd_head(table)} [{level} CI]",
+        f"{unit_head('SD', unit_of(table.metric))} [{level} CI]",
         _ratio_head(table),
         "share of variance",
     )
@@ -211,23 +218,15 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
     return f"Spread of {name_text(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."
 
 
-def _footnotes(noise: NoiseFindings, confidence: float) -> tuple[str, ...]:
+def _footnotes(noise: NoiseFindings, confidence: float) -> Iterator[str]:
     level = confidence_text(confidence)
-    sentences = [
-        f"{level} intervals of SDs by chi-square, of their ratios by F: both take scores as normal.",
-        "A share is the square of the SD ratio. Variances of sources need not add up, nor shares to 100 %.",
-        "Variants share the seeds of what both hold, and per replicate of what both vary.",
-        "Intervals of ratios, shares and excess take variants as independent: with shared seeds they are too wide.",
-        "Held and free kernels may differ by a constant: spreads are compared here, not means.",
-    ]
+    yield f"{level} intervals of SDs by chi-square, of their ratios by F: both take scores as normal."
+    yield "A share is the square of the SD ratio. Variances of sources need not add up, nor shares to 100 %."
+    yield "Variants share the seeds of what both hold, and per replicate of what both vary."
+    yield "Intervals of ratios, shares and excess take variants as independent: with shared seeds they are too wide."
+    yield "Held and free kernels may differ by a constant: spreads are compared here, not means."
     if any(isinstance(table.excess_interval, Interval) for table in noise.tables):
-        sentences.append("Interval of the excess: recovered from those of the variances (Ting et al. 1990).")
-    if any(_varies_order_alone(row) for table in noise.tables for row in table.rows):
-        sentences.append(
-            "Augmentation follows the position in the epoch: in another order, an example gets another augmentation."
-        )
-    return tuple(sentences)
-
-
-def _varies_order_alone(row: NoiseRow) -> bool:
-    return "shuffle" in row.varied and "augment" not in row.varied
+        yield "Interval of the excess: recovered from those of the variances (Ting et al. 1990)."
+    rows = (row for table in noise.tables for row in table.rows)
+    if any("shuffle" in row.varied and "augment" not in row.varied for row in rows):
+        yield "Augmentation follows the position in the epoch: in another order, an example gets another augmentation."

@@ -113,7 +113,7 @@ def _pairs(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[PairFind
     return zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
 
 
-def _compared(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str]]:
+def _list_comparisons(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str]]:
     return ((comparison, label) for pair, label in _pairs(findings, labels) for comparison in pair.comparisons)
 
 
@@ -136,7 +136,7 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None
                 _name_test(comparison.worst_rank, "U"),
             ),
         )
-        for comparison, label in _compared(findings, labels)
+        for comparison, label in _list_comparisons(findings, labels)
         if isinstance(comparison.worst_rank, Test)
     )
     return Table("Failed runs ranked worst", ("", "runs", "Mann–Whitney U"), rows) if rows else None
@@ -179,7 +179,7 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
             f"{_target(comparison.baseline)}, {label}",
             (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")),
         )
-        for comparison, label in _compared(findings, labels)
+        for comparison, label in _list_comparisons(findings, labels)
         if not isinstance(attainment := comparison.attainment, Unavailable)
     )
     columns = ("", "log-rank, steps", "log-rank, seconds")

@@ -97,17 +97,17 @@ def _describe_spread(design: Design) -> list[str]:
 
 
 def _runs(design: Design) -> list[str]:
-    text = (
-        [f"{_number(design.runs)} of each"]
-        if design.question.correlation is None
-        else [f"{_number(design.runs)} pairs"]
-    )
+    text = [f"{_number(design.runs)} {_side(design)}"]
     if not isinstance(design.runs_range, Unavailable):
         low, high = design.runs_range
         text.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, which few runs know badly")
     if not isinstance(design.rank_runs, Unavailable):
         text.append(f"{design.rank_runs} of each for a rank test (Mann-Whitney)")
     return text
+
+
+def _side(design: Design) -> str:
+    return "of each" if design.question.correlation is None else "pairs"
 
 
 def _cost(design: Design) -> list[str]:
@@ -122,10 +122,8 @@ def _margin(design: Design) -> list[str]:
     margin = design.question.margin
     if margin is None:
         return []
-    side = "of each" if design.question.correlation is None else "pairs"
-    return [
-        f"±{_amount(margin, design)}: {_number(design.margin_runs)} {side} show equivalence when there is no difference"
-    ]
+    runs = f"{_number(design.margin_runs)} {_side(design)}"
+    return [f"±{_amount(margin, design)}: {runs} show equivalence when there is no difference"]
 
 
 def _looks(design: Design) -> list[str]:
@@ -133,8 +131,7 @@ def _looks(design: Design) -> list[str]:
         return []
     numbers = ",".join(map(str, design.looks))
     name = "" if design.question.spending == "obrien-fleming" else "pocock:"
-    side = "of each" if design.question.correlation is None else "pairs"
-    mean = f"{number(design.expected_runs, 1)} {side} on average when the effect is there"
+    mean = f"{number(design.expected_runs, 1)} {_side(design)} on average when the effect is there"
     parts = [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
     if len(design.looks) < design.question.n_looks:
         parts.append(f"{len(design.looks)} looks, not {design.question.n_looks}: so few runs leave no room for more")

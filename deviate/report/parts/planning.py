@@ -1,6 +1,6 @@
 """Planning as text: detectable differences with current runs, runs needed for a margin, benefits of more runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
@@ -14,11 +14,12 @@ from deviate.report.format import (
     name_text,
     number,
     ratio,
+    unit_head,
     with_unit,
 )
-from deviate.report.numbers import Number, ends, factor
+from deviate.report.numbers import ends, factor
 from deviate.report.parts.compare import places_of_difference
-from deviate.report.parts.describe import places_of, unit_of
+from deviate.report.parts.describe import cell_of, estimate_cell, places_of, unit_of
 from deviate.report.plots import PlanningPlot
 
 N_OPEN = 3
@@ -35,7 +36,7 @@ def planning_section(findings: Findings, labels: Sequence[str]) -> Section:
         _part(plan, index, (candidates[index:] or [name_text(plan.candidate or plan.baseline)])[0], findings)
         for index, plan in enumerate(plans)
     ]
-    notes = _footnotes(findings) if any(plan.rows for plan in plans) else ()
+    notes = tuple(_footnotes(findings)) if any(plan.rows for plan in plans) else ()
     return Section("planning", "Planning", (*blocks, Items(notes, "footnotes")))
 
 
@@ -119,9 +120,9 @@ def _power(plan: Planning) -> str:
     return confidence_text(plan.power)
 
 
-def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
+def _sentences(plan: Planning, places: int | None) -> Iterator[str]:
     if isinstance(plan.now, Unavailable):
-        return ()
+        return
     size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
     if plan.candidate:
         sentence = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
@@ -131,49 +132,34 @@ def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
             f"apart from a true difference of {size} on ({chance})"
         )
     if isinstance(plan.now_interval, Interval):
-        level = confidence_text(plan.confidence)
-        around = with_unit(
-            between(plan.now_interval.low, plan.now_interval.high, _finer(plan.now, places)), _unit(plan)
-        )
+        level, finer = confidence_text(plan.confidence), _finer(plan.now, places)
+        around = with_unit(between(plan.now_interval.low, plan.now_interval.high, finer), _unit(plan))
         sentence += f"; the SD is known from few runs, and for the ends of its {level} interval that is {around}"
-    return (f"{sentence}.", *_margin_sentences(plan), *_doubling(plan, places))
-
-
-def _margin_sentences(plan: Planning) -> tuple[str, ...]:
-    if plan.margin is None:
-        unit = f" in {_unit(plan)}" if _unit(plan) else ""
-        return (f"No margin was given: --margin X, the smallest difference{unit} that matters, tells what it takes.",)
-    margin, around = with_unit(number(plan.margin, None), _unit(plan)), ""
-    if isinstance(plan.runs_for_margin_range, tuple):
-        low, high = (
-            n_runs.reason if isinstance(n_runs, Unavailable) else str(n_runs) for n_runs in plan.runs_for_margin_range
-        )
-        around = f" ({low} … {high} for the ends of the interval of the SD)"
-    return (
-        (
-            f"To see a true difference as large as the margin of {margin} takes {_of_each(plan.runs_for_margin, plan)}"
-            f"{around}."
-        ),
-        (
-            "To show equivalence within it, if there is no difference, takes "
-            f"{_of_each(plan.runs_for_equivalence, plan)}."
-        ),
-    )
-
-
-def _doubling(plan: Planning, places: int | None) -> tuple[str, ...]:
-    """The detectable difference with twice as many runs, from the row for that number."""
+    yield f"{sentence}."
+    yield from _margin_sentences(plan)
+    # What twice as many would see, from the row that there is of it.
     n = 2 * max(plan.n_now)
-    twice = next((row for row in plan.rows if row.n == n), None)
-    if twice is None or isinstance(plan.now, Unavailable):
-        return ()
-    more = f"Twice as many, {_of_each(n, plan)}," if len(set(plan.n_now)) == 1 else f"{_of_each(n, plan)}"
-    return (
-        (
+    for twice in (row for row in plan.rows if row.n == n):
+        more = f"Twice as many, {_of_each(n, plan)}," if len(set(plan.n_now)) == 1 else _of_each(n, plan)
+        yield (
             f"{more} would see {_size(twice.detectable, plan, places)}, "
             f"{ratio(twice.detectable / plan.now)} times as much; to halve it takes about four times as many."
-        ),
-    )
+        )
+
+
+def _margin_sentences(plan: Planning) -> Iterator[str]:
+    if plan.margin is None:
+        unit = f" in {_unit(plan)}" if _unit(plan) else ""
+        yield f"No margin was given: --margin X, the smallest difference{unit} that matters, tells what it takes."
+        return
+    margin, around = with_unit(number(plan.margin, None), _unit(plan)), ""
+    if isinstance(plan.runs_for_margin_range, tuple):
+        low, high = (n.reason if isinstance(n, Unavailable) else str(n) for n in plan.runs_for_margin_range)
+        around = f" ({low} … {high} for the ends of the interval of the SD)"
+    n_runs = _of_each(plan.runs_for_margin, plan)
+    yield f"To see a true difference as large as the margin of {margin} takes {n_runs}{around}."
+    n_runs = _of_each(plan.runs_for_equivalence, plan)
+    yield f"To show equivalence within it, if there is no difference, takes {n_runs}."
 
 
 def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
@@ -181,14 +167,9 @@ def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
     around: Entry = Absent("not known")
     if row.low is not None and row.high is not None:
         around = cell(*ends(row.low, row.high, finer))
-    in_sds: Entry = Absent("not known")
-    if not isinstance(plan.sd, Unavailable):
-        in_sds = cell(*factor(row.detectable / plan.sd), value=row.detectable / plan.sd)
-    return Row(
-        label=str(row.n),
-        cells=(cell(Number(row.detectable, finer), value=row.detectable), around, in_sds),
-        note=_note(row.n, plan),
-    )
+    in_sds = Unavailable("not known") if isinstance(plan.sd, Unavailable) else row.detectable / plan.sd
+    cells = (estimate_cell(row.detectable, finer), around, cell_of(in_sds, factor))
+    return Row(str(row.n), cells, note=_note(row.n, plan))
 
 
 def _note(n: int, plan: Planning) -> str:
@@ -229,7 +210,7 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
             + (f" The margin is {margin}." if margin else "")
         ),
         caption=_caption(plan),
-        axis=f"detectable difference of {name}" + (f" ({_unit(plan)})" if _unit(plan) else ""),
+        axis=unit_head(f"detectable difference of {name}", _unit(plan)),
         n_axis=first,
         index=series,
         points=points,
@@ -259,26 +240,21 @@ def _reach(plan: Planning) -> int:
     return max([base, *(n_runs for n_runs in wanted if isinstance(n_runs, int) and n_runs <= 10 * base)])
 
 
-def _footnotes(findings: Findings) -> tuple[str, ...]:
+def _footnotes(findings: Findings) -> Iterator[str]:
     plan = next(plan for plan in findings.planning if plan.rows)
     level = confidence_text(plan.confidence)
     test = "paired t and sign flips" if plan.is_paired else "Welch's t with equal SDs on both sides and permutation"
-    sentences = [
-        (
-            f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
-            f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
-        ),
-        f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal.",
-        "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p.",
-    ]
-    sentences.append(
-        "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
+    yield (
+        f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
+        f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
     )
+    yield f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal."
+    yield "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p."
+    yield "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
     if len(findings.pairs) > 1:
-        sentences.append(
+        yield (
             f"For one comparison each: {len(findings.pairs)} candidates share the error, which takes more runs "
             f"(deviate plan --candidates {len(findings.pairs)})."
         )
     if findings.pairs and any(item.experiment.looks for item in findings.experiments):
-        sentences.append("For one test at the end: declared looks take somewhat more runs (deviate plan --looks).")
-    return tuple(sentences)
+        yield "For one test at the end: declared looks take somewhat more runs (deviate plan --looks)."

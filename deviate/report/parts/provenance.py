@@ -1,9 +1,10 @@
 """Runs as text: how each ended, how it was started, and where an experiment comes from."""
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 
-from deviate.model import IMPORTED_AS, Experiment, Run, Status
+from deviate.model import IMPORTED_AS, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, instant, replicates
 from deviate.report.numbers import Pieces, duration_of
@@ -25,7 +26,8 @@ def outcome_counts(experiment: Experiment) -> str:
     """`9/10 completed, 1 diverged`."""
     n_completed = sum(run.status == "completed" for run in experiment.runs)
     parts = [f"{n_completed}/{experiment.n_planned} completed"]
-    parts += [f"{len(runs)} {OUTCOMES[status]}" for status, runs in _not_completed(experiment).items()]
+    not_completed = Counter(run.status for run in experiment.runs if run.status != "completed")
+    parts += [f"{n} {OUTCOMES[status]}" for status, n in not_completed.items()]
     n_absent = experiment.n_planned - len(experiment.runs)
     if n_absent > 0:
         parts.append(f"{n_absent} not on record")
@@ -102,10 +104,6 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _environment(experiment, label),
     )
     return Section(f"provenance-{index}", label, blocks)
-
-
-def _not_completed(experiment: Experiment) -> dict[Status, list[Run]]:
-    return group_pairs((run.status, run) for run in experiment.runs if run.status != "completed")
 
 
 def _outcome(run: Run) -> str:

@@ -1,8 +1,8 @@
 """How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from deviate.model import DrawEvent, Experiment, Run
+from deviate.model import ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, ColumnStyle, Row, Table, cell
 from deviate.report.format import clean, counted, group_pairs, replicates
 
@@ -19,50 +19,37 @@ def seed_set(seeds: dict[str, int]) -> str:
 
 def seed_calls(experiment: Experiment, label: str) -> Table | Absent:
     """Seeding calls of the script: the requested seed, and whether it was replaced."""
-    values: dict[tuple[str, str, str], dict[str, None]] = {}
-    calls: dict[tuple[str, str, str], set[int]] = {}
-    for run in experiment.runs:
-        for event in run.seed_events:
-            key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
-            values.setdefault(key, {})[clean(event.value)] = None
-            calls.setdefault(key, set()).add(run.replicate)
-    rows = tuple(
-        _row(
-            call,
-            place,
-            next(iter(seeds)) if len(seeds) == 1 else f"{len(seeds)} different values",
-            action,
-            _seen_in(calls[call, place, action], experiment),
-        )
-        for (call, place, action), seeds in values.items()
+    calls = group_pairs(
+        ((clean(event.call), clean(f"{event.file}:{event.line}"), event.action), (clean(event.value), run.replicate))
+        for run in experiment.runs
+        for event in run.seed_events
     )
+    rows = []
+    for (call, place, action), events in calls.items():
+        seeds = list(dict.fromkeys(seed for seed, _ in events))
+        seed = seeds[0] if len(seeds) == 1 else f"{len(seeds)} different values"
+        rows.append(_row(call, place, seed, action, _seen_in((replicate for _, replicate in events), experiment)))
     columns = ("Call", "Place", "Asked for", "Action", "Seen in")
-    caption = f"{label}: seeding calls of the script itself"
-    return _listing(caption, columns, rows, ("code", "", "", "", "")) or Absent(
-        "No seeding call of the script was observed."
-    )
+    caption, nothing = f"{label}: seeding calls of the script itself", "No seeding call of the script was observed."
+    return _listing(caption, columns, rows, ("code", "", "", "", "")) or Absent(nothing)
 
 
 def controls(experiment: Experiment, label: str) -> Table | Absent:
     """Factors that were controlled, and calls of the script that were overridden, without duplicates."""
-    actions: dict[tuple[str, str, str, str, str], set[int]] = {}
-    for run in experiment.runs:
-        for control_event in run.control_events:
-            place = f"{control_event.file}:{control_event.line}" if control_event.file else "the guest"
-            key = (
-                clean(control_event.factor),
-                clean(control_event.call),
-                clean(control_event.value),
-                clean(place),
-                control_event.action,
-            )
-            actions.setdefault(key, set()).add(run.replicate)
-    rows = tuple(_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items())
+    actions = group_pairs(
+        (tuple(map(clean, (event.factor, event.call, event.value, _place(event), event.action))), run.replicate)
+        for run in experiment.runs
+        for event in run.control_events
+    )
+    rows = [_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
     columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
     caption = f"{label}: factors that were set, and calls of the script that were overridden"
-    return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or Absent(
-        "No factor was set, and no call of the script was overridden."
-    )
+    nothing = Absent("No factor was set, and no call of the script was overridden.")
+    return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or nothing
+
+
+def _place(event: ControlEvent) -> str:
+    return f"{event.file}:{event.line}" if event.file else "the guest"
 
 
 def facts(experiment: Experiment) -> list[tuple[str, str]]:
@@ -88,17 +75,11 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
 
 def flips(experiment: Experiment, label: str) -> Table | None:
     """Table of flipped bits; None if no bit was flipped."""
-    rows = tuple(
-        _row(
-            str(run.replicate),
-            clean(flip.parameter),
-            f"[{', '.join(map(str, flip.index))}]",
-            repr(flip.before),
-            repr(flip.after),
-        )
+    rows = [
+        _row(str(run.replicate), clean(flip.parameter), str(list(flip.index)), repr(flip.before), repr(flip.after))
         for run in experiment.runs
         for flip in run.flips
-    )
+    ]
     columns = ("Replicate", "Parameter", "Index", "Before", "After")
     return _listing(f"{label}: the bit that was flipped in each run", columns, rows, ("number", "", "", "", ""))
 
@@ -107,25 +88,17 @@ def hashes(experiment: Experiment, label: str) -> Table | Absent:
     """Shortened hashes of the weights and of the evaluation data of each run."""
     if not any(run.weights or run.evaluation for run in experiment.runs):
         return Absent("Neither weights nor evaluation data were within reach.")
-    rows = tuple(
-        _row(
-            str(run.replicate),
-            " · ".join(
-                f"{clean(weight.framework)} {clean(weight.moment)} {_short(weight.digest)}" for weight in run.weights
-            )
-            or "not reached",
-            " · ".join(
-                f"{clean(evaluation.framework)} {_short(evaluation.digest)}, "
-                f"{counted(evaluation.n_examples, 'example')}"
-                for evaluation in run.evaluation
-            )
-            or "not seen",
-        )
-        for run in experiment.runs
-    )
+    rows = []
+    for run in experiment.runs:
+        weights = [f"{clean(one.framework)} {clean(one.moment)} {_short(one.digest)}" for one in run.weights]
+        data = [
+            f"{clean(one.framework)} {_short(one.digest)}, {counted(one.n_examples, 'example')}"
+            for one in run.evaluation
+        ]
+        rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
     caption = f"{label}: hashes of weights and of evaluation data, the first digits"
     columns = ("Replicate", "Weights", "Evaluation data")
-    return Table(caption, columns, rows, kind="listing", styles=("number", "seeds", "seeds"))
+    return Table(caption, columns, tuple(rows), kind="listing", styles=("number", "seeds", "seeds"))
 
 
 def _row(label: str, *texts: str) -> Row:
@@ -133,14 +106,14 @@ def _row(label: str, *texts: str) -> Row:
 
 
 def _listing(
-    caption: str, columns: tuple[str, ...], rows: tuple[Row, ...], styles: tuple[ColumnStyle, ...]
+    caption: str, columns: tuple[str, ...], rows: Sequence[Row], styles: tuple[ColumnStyle, ...]
 ) -> Table | None:
     """A table; None if it has no rows."""
-    return Table(caption, columns, rows, kind="listing", styles=styles) if rows else None
+    return Table(caption, columns, tuple(rows), kind="listing", styles=styles) if rows else None
 
 
-def _seen_in(runs: set[int], experiment: Experiment) -> str:
-    return f"{len(runs)} of {counted(len(experiment.runs), 'run')}"
+def _seen_in(runs: Iterable[int], experiment: Experiment) -> str:
+    return f"{len(set(runs))} of {counted(len(experiment.runs), 'run')}"
 
 
 def _levels(experiment: Experiment) -> str:

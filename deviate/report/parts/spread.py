@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
 from deviate.report.document import Absent, Entry, cell
-from deviate.report.format import clean, decimals, name_text, with_unit
+from deviate.report.format import clean, decimals, name_text, unit_head
 from deviate.report.numbers import TO, Number, Pieces, share
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, unit_of
 from deviate.report.plots import ForestPlot, ForestRow
@@ -93,7 +93,7 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
         title=f"{name}: spread per variant",
         description=f"SD of {name} over runs of each variant with its interval: {text}",
         caption=_caption(table.reference if reference else None),
-        axis=with_unit(f"SD of {name}", f"({unit})" if unit else ""),
+        axis=unit_head(f"SD of {name}", unit),
         reference=reference or None,
         rows=rows,
     )

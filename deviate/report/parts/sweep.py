@@ -21,7 +21,7 @@ from deviate.report.format import (
     name_text,
     number,
     percentage,
-    with_unit,
+    unit_head,
 )
 from deviate.report.numbers import PLUS_MINUS, Number, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
@@ -36,7 +36,6 @@ class _Quantity:
     """A quantity: a column of the table with its own figure."""
 
     key: str
-    head: str
     title: str
     axis: str
     caption: str
@@ -110,9 +109,8 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
     level, metric = confidence_text(sweep.confidence), name_text(sweep.metric)
     yield _Quantity(
         "mean",
-        "mean ± SD",
         f"{metric} over {name_text(sweep.argument)}",
-        with_unit(f"{metric}, mean ± SD", f"({sweep.unit})" if sweep.unit else ""),
+        unit_head(f"{metric}, mean ± SD", sweep.unit),
         "Each run is a point beside the mean of its value; the line is one SD to either side.",
         lambda row: (_mean_cell(row, sweep.unit),),
         _mean_figures,
@@ -121,9 +119,8 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
     )
     yield _Quantity(
         "sd",
-        "SD",
         f"SD of {metric} over {name_text(sweep.argument)}",
-        with_unit(f"SD of {metric}", f"({sweep.unit})" if sweep.unit else ""),
+        unit_head(f"SD of {metric}", sweep.unit),
         f"SD over runs (ddof 1) with its {level} interval.",
         lambda row: (_figure_cell(row.sd, 1.0), _interval_cell(row.sd, row.sd_interval, 1.0)),
         lambda row: _interval_figures(row.sd, row.sd_interval, 1.0),
@@ -148,9 +145,8 @@ def _measure(set_name: str, name: str, level: str) -> _Quantity:
 
     return _Quantity(
         "".join(sign if sign.isalnum() else "-" for sign in key),
-        label,
         label.capitalize(),
-        with_unit(label, f"({unit})" if unit else ""),
+        unit_head(label, unit),
         f"Mean over pairs of runs with its {level} interval (jackknife over runs).",
         lambda row: (_figure_cell(of(row)[0], factor, unit), _interval_cell(*of(row), factor)),
         lambda row: _interval_figures(*of(row), factor),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Description, Findings
 from deviate.report.document import Absent, Cell, Entry, Layout, Row, Table
-from deviate.report.format import clean, with_unit
+from deviate.report.format import clean, unit_head
 from deviate.report.parts.caption import caption, level, short
 from deviate.report.parts.compare import metric_name
 from deviate.report.parts.describe import unit_of
@@ -69,16 +69,12 @@ def _build_compared(
     findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     interval = f"[{level(findings)}]"
+    heads = tuple(head.format(interval) for head, _ in _COMPARED[layout])
     if layout == "wide":
-        rows = [_wide_row(findings, labels, row, notes) for row in described_rows]
-        return ("metric", *labels, f"difference {interval}", "adj. p", "verdict"), (), rows
+        return ("metric", *labels, *heads), (), [_wide_row(findings, labels, row, notes) for row in described_rows]
     rows = [long_row for row in described_rows for long_row in _long_rows(findings, labels, row, notes, layout)]
-    start = ("experiment", "n", "mean ± SD")
-    if layout == "long":
-        return (*start, f"difference {interval}", "adj. p", "verdict"), (), rows
-    if layout == "split":
-        return (*start, "difference", interval, "adj. p", "verdict"), (), rows
-    return (*start, "difference", "adj. p", "verdict"), ("", "", "", interval, "", ""), rows
+    second = ("", "", "", interval, "", "") if layout == "stacked" else ()
+    return ("experiment", "n", "mean ± SD", *heads), second, rows
 
 
 def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes) -> Row:
@@ -89,38 +85,26 @@ def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, note
         for index, (description, label) in enumerate(zip(row, labels, strict=True))
     ]
     cells = compare_cells(comparisons[0], notes)
-    return Row(
-        _metric_label(row, comparisons),
-        (*means, cells.difference_and_interval, cells.p_value, cells.verdict_and_margin),
-    )
+    return Row(_metric_label(row, comparisons), (*means, *(cells[name] for _, name in _COMPARED["wide"])))
 
 
 def _long_rows(
     findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes, layout: Layout
 ) -> Iterator[Row]:
     comparisons = _comparisons(findings, row)
-    best = best_of(findings, comparisons)
-    width = 6 if layout == "split" else 5
-    yield Row(_metric_label(row, comparisons), (EMPTY,) * width, is_heading=True)
+    best, nothing = best_of(findings, comparisons), (EMPTY,) * len(_COMPARED[layout])
+    yield Row(_metric_label(row, comparisons), (EMPTY, EMPTY, *nothing), is_heading=True)
     for index, (description, label) in enumerate(zip(row, labels, strict=True)):
         if description is None:
             missing = absent(f"not reported by {label}", notes)
             start: tuple[Entry, ...] = (missing, missing)
         else:
             start = (n_cell(description, notes), mean_of(description, notes, is_best=best == index))
-        if index == 0:
-            yield Row(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
-            continue
-        cells = compare_cells(comparisons[index - 1], notes)
-        if layout == "long":
-            end = (cells.difference_and_interval, cells.p_value, cells.verdict_and_margin)
-            yield Row(label, (*start, *end), begins=False)
-        elif layout == "split":
-            end_split = (cells.difference, cells.interval, cells.p_value, cells.verdict_and_margin)
-            yield Row(label, (*start, *end_split), begins=False)
-        else:
-            yield Row(label, (*start, cells.difference, cells.p_value, cells.verdict), begins=False)
-            below = (EMPTY, EMPTY, cells.interval, EMPTY, cells.within)
+        cells = compare_cells(comparisons[index - 1], notes) if index else {}
+        compared = tuple(cells[name] for _, name in _COMPARED[layout]) if index else nothing
+        yield Row(label, (*start, *compared), begins=False)
+        if index and layout == "stacked":
+            below = (EMPTY, EMPTY, cells["interval"], EMPTY, cells["within"])
             if any(isinstance(entry, Absent) or entry.pieces for entry in below):
                 yield Row("", below, begins=False)
 
@@ -134,27 +118,43 @@ def _build_described(
     _findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     has_variants = len(labels) > 1
+    lines = _STACKED if layout == "stacked" else _DESCRIBED
     rows: list[Row] = []
     for row in described_rows:
         name = _metric_label(row, ())
-        is_stacked = layout == "stacked"
-        if has_variants:
-            rows.append(Row(name, (EMPTY,) * (4 if is_stacked else 6), is_heading=True))
+        rows += [Row(name, (EMPTY,) * len(lines[0]), is_heading=True)] if has_variants else []
         for description, label in zip(row, labels, strict=True):
             if description is None:
                 continue
-            cells = describe_cells(description, notes)
-            title, begins = (label, False) if has_variants else (name, True)
-            if is_stacked:
-                rows.append(Row(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins=begins))
-                rows.append(Row("", (EMPTY, cells.mean_interval, cells.range, EMPTY), begins=False))
-            else:
-                middle = (cells.mean_interval, cells.sd_interval, cells.cv, cells.range)
-                rows.append(Row(title, (cells.n, cells.mean, *middle), begins=begins))
-    first = "variant" if has_variants else "metric"
-    if layout == "stacked":
-        return (first, "n", "mean ± SD", "CI of SD", "CV"), ("", "", "CI of mean", "range", ""), rows
-    return (first, "n", "mean ± SD", "CI of mean", "CI of SD", "CV", "range"), (), rows
+            cells = {"": EMPTY, **describe_cells(description, notes)}
+            for place, line in enumerate(lines):
+                title = "" if place else label if has_variants else name
+                begins = not place and not has_variants
+                rows.append(Row(title, tuple(cells[key] for _, key in line), begins=begins))
+    heads = [tuple(head for head, _ in line) for line in lines]
+    second = ("", *heads[1]) if len(lines) > 1 else ()
+    return ("variant" if has_variants else "metric", *heads[0]), second, rows
+
+
+_FIGURES = (("difference {}", "difference and interval"), ("adj. p", "p"), ("verdict", "verdict and margin"))
+_COMPARED: dict[Layout, tuple[tuple[str, str], ...]] = {
+    "wide": _FIGURES,
+    "long": _FIGURES,
+    "split": (("difference", "difference"), ("{}", "interval"), *_FIGURES[1:]),
+    "stacked": (("difference", "difference"), ("adj. p", "p"), ("verdict", "verdict")),
+}
+"""Columns of a comparison: heads, with the level of the interval in them, and names of cells."""
+_DESCRIBED = (
+    (
+        *(("n", "n"), ("mean ± SD", "mean"), ("CI of mean", "mean interval")),
+        *(("CI of SD", "SD interval"), ("CV", "CV"), ("range", "range")),
+    ),
+)
+_STACKED = (
+    (("n", "n"), ("mean ± SD", "mean"), ("CI of SD", "SD interval"), ("CV", "CV")),
+    (("", ""), ("CI of mean", "mean interval"), ("range", "range"), ("", "")),
+)
+"""Columns of a description: of one line, and of two lines below each other."""
 
 
 def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -> str:
@@ -163,4 +163,4 @@ def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -
         (metric_name(comparison) for comparison in comparisons if comparison is not None), clean(first.metric.name)
     )
     unit = short(unit_of(first.metric))
-    return with_unit(short(name), f"({unit})" if unit else "")
+    return unit_head(short(name), unit)

@@ -1,6 +1,6 @@
 """Cells of the results table: each value in one or two lines, with its footnotes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from deviate.model import Comparison, Description, Interval, Unavailable
 from deviate.report.document import NOTHING, Absent, Cell, Entry, cell
@@ -24,37 +24,6 @@ class Footnotes:
         return tuple(sorted(self.texts.index(text) + 1 for text in cleaned))
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """Cells of one description."""
-
-    n: Entry
-    mean: Entry
-    mean_interval: Entry
-    sd_interval: Entry
-    cv: Entry
-    range: Entry
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Cells of one comparison; `within` is the margin of an equivalence."""
-
-    difference: Entry
-    interval: Entry
-    p_value: Entry
-    verdict: Entry
-    within: Entry
-
-    @property
-    def difference_and_interval(self) -> Entry:
-        return join_cells(self.difference, self.interval)
-
-    @property
-    def verdict_and_margin(self) -> Entry:
-        return join_cells(self.verdict, self.within)
-
-
 def join_cells(first: Entry, second: Entry) -> Entry:
     """Two cells joined into one, with the footnotes of both."""
     marks = tuple(sorted({*first.marks, *second.marks}))
@@ -65,7 +34,8 @@ def join_cells(first: Entry, second: Entry) -> Entry:
     return replace(first, pieces=(*first.pieces, " ", *second.pieces), marks=marks)
 
 
-def describe_cells(description: Description, notes: Footnotes) -> Described:
+def describe_cells(description: Description, notes: Footnotes) -> dict[str, Entry]:
+    """The cells of one description by name."""
     places = places_of(description)
     mean_interval, sd_interval = (
         _bracket(interval, places, notes.numbers(interval.note))
@@ -73,14 +43,14 @@ def describe_cells(description: Description, notes: Footnotes) -> Described:
         else _mark(Absent(interval.reason), notes)
         for interval in (description.mean_interval, description.sd_interval)
     )
-    return Described(
-        n=n_cell(description, notes),
-        mean=_mark(mean_cell(description), notes, description.note),
-        mean_interval=mean_interval,
-        sd_interval=sd_interval,
-        cv=_mark(cell_of(description.cv, share), notes),
-        range=_mark(range_cell(description), notes),
-    )
+    return {
+        "n": n_cell(description, notes),
+        "mean": _mark(mean_cell(description), notes, description.note),
+        "mean interval": mean_interval,
+        "SD interval": sd_interval,
+        "CV": _mark(cell_of(description.cv, share), notes),
+        "range": _mark(range_cell(description), notes),
+    }
 
 
 def n_cell(description: Description, notes: Footnotes) -> Cell:
@@ -107,22 +77,26 @@ def absent(reason: str, notes: Footnotes) -> Absent:
     return Absent(reason, marks=notes.numbers(reason))
 
 
-def compare_cells(comparison: Comparison | None, notes: Footnotes) -> Compared:
-    """Cells of a comparison; a candidate that did not report the metric has the reason in place of a verdict."""
+def compare_cells(comparison: Comparison | None, notes: Footnotes) -> dict[str, Entry]:
+    """The cells of one comparison by name; where a candidate did not report the metric, the verdict says so.
+
+    Two that stand in one column are there as one too; `within` is the margin of an equivalence.
+    """
     if comparison is None:
         nothing = Absent("not compared")
-        return Compared(nothing, EMPTY, nothing, cell("not compared"), EMPTY)
-    is_withheld = comparison.verdict.word == "withheld"
-    difference, interval = _difference(comparison, notes)
-    p_adjusted = _mark(p_value_cell(comparison.p_adjusted), notes)
-    within = margin_words(comparison)
-    return Compared(
-        difference=difference,
-        interval=interval,
-        p_value=p_adjusted,
-        verdict=Cell((comparison.verdict.word,), marks=notes.numbers(comparison.verdict.reason if is_withheld else "")),
-        within=cell(within) if within else EMPTY,
-    )
+        cells: dict[str, Entry] = {"difference": nothing, "interval": EMPTY, "p": nothing}
+        cells |= {"verdict": cell("not compared"), "within": EMPTY}
+    else:
+        word, within = comparison.verdict.word, margin_words(comparison)
+        difference, interval = _difference(comparison, notes)
+        p_adjusted = _mark(p_value_cell(comparison.p_adjusted), notes)
+        verdict = Cell((word,), marks=notes.numbers(comparison.verdict.reason if word == "withheld" else ""))
+        cells = {"difference": difference, "interval": interval, "p": p_adjusted}
+        cells |= {"verdict": verdict, "within": cell(within) if within else EMPTY}
+    return cells | {
+        "difference and interval": join_cells(cells["difference"], cells["interval"]),
+        "verdict and margin": join_cells(cells["verdict"], cells["within"]),
+    }
 
 
 def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]:

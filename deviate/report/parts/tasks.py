@@ -1,6 +1,6 @@
 """Experiments over several tasks as text: aggregates with intervals, mean ranks, and two plots."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
 from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
@@ -31,11 +31,11 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
     if tasks.aggregated:
         ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
+        difference = tasks.critical_difference
+        why = difference.reason if isinstance(difference, Unavailable) else "no ranks"
         blocks += [
             Table("Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)),
-            Figure(ranks, ranks.caption)
-            if ranks
-            else Absent(f"No diagram of ranks: {_reason(tasks.critical_difference)}."),
+            Figure(ranks, ranks.caption) if ranks else Absent(f"No diagram of ranks: {why}."),
             Figure(profile, profile.caption)
             if profile
             else Absent("No profile: there are no scores on a common scale."),
@@ -47,16 +47,16 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
             "" if isinstance(pair.p_adjusted, Unavailable) else p_text(pair.p_adjusted) for pair in tasks.posthoc
         ]
         blocks.append(pair_matrix("All pairs by mean rank, p of Nemenyi", names, tasks.posthoc, p_values))
-    notes = _footnotes(tasks) if tasks.aggregated else ()
+    notes = tuple(_footnotes(tasks)) if tasks.aggregated else ()
     return Section("tasks", "Several tasks", (*blocks, Items(notes, "footnotes")))
 
 
 def task_sentence(tasks: TaskFindings, level: str) -> str:
     """A sentence for pasting."""
     sentence = _aggregates(tasks, level)
-    return (
-        f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}." if tasks.aggregated else sentence
-    )
+    if not tasks.aggregated:
+        return sentence
+    return f"{sentence}. {_ranked(tasks)}. Normalisation: {clean(tasks.normalisation)}."
 
 
 def task_lines(tasks: TaskFindings, level: str) -> tuple[str, ...]:
@@ -119,10 +119,6 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
         return cell(number, f" (no interval: {interval.reason})", value=estimate)
     places = places_of_interval(interval) if places is None else places
     return cell(Number(estimate, places), *bracket(interval, places), value=estimate)
-
-
-def _reason(estimate: Estimate) -> str:
-    return estimate.reason if isinstance(estimate, Unavailable) else "no ranks"
 
 
 def _runs_text(tasks: TaskFindings) -> str:
@@ -195,22 +191,17 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
     )
 
 
-def _footnotes(tasks: TaskFindings) -> tuple[str, ...]:
-    interval = next(
-        (aggregate.iqm_interval for aggregate in tasks.aggregated if isinstance(aggregate.iqm_interval, Interval)), None
-    )
-    aggregates = (
+def _footnotes(tasks: TaskFindings) -> Iterator[str]:
+    yield (
         "IQM: mean of the middle half of all scores of all tasks. Mean and median: over tasks, of the mean over runs. "
         f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average. P(better than "
         "baseline): Mann–Whitney estimate, ties half, mean over tasks."
     )
-    ranks = (
+    yield (
         "Ranks are of the mean over runs on each task; the tasks are the blocks of Friedman's test, and say nothing "
         "about tasks that are not here."
     )
-    sentences = [aggregates, ranks]
-    if interval is not None:
-        sentences.append(
-            f"Intervals: {interval.method}; runs are resampled within each task, tasks are not: they are these."
-        )
-    return tuple(sentences)
+    intervals = [aggregate.iqm_interval for aggregate in tasks.aggregated]
+    methods = [interval.method for interval in intervals if isinstance(interval, Interval)]
+    if methods:
+        yield f"Intervals: {methods[0]}; runs are resampled within each task, tasks are not: they are these."

@@ -9,7 +9,6 @@ from deviate.model import (
     Description,
     Estimate,
     ExperimentFindings,
-    SelectedMetric,
     Unavailable,
 )
 from deviate.stats.estimates.class_names import class_names
@@ -31,7 +30,7 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
     for description in sorted(findings.descriptions, key=lambda findings: places.get(findings.metric.name, 0)):
         metric = description.metric
         if metric.role == "quality" and metric.name not in tasks:
-            alike.setdefault(_kind(metric), []).append(description)
+            alike.setdefault((metric.direction, metric.unit, metric.aggregate), []).append(description)
     breakdowns = []
     for descriptions in alike.values():
         by_name = {description.metric.name: description for description in descriptions}
@@ -50,11 +49,6 @@ def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
                 )
             )
     return breakdowns
-
-
-def _kind(metric: SelectedMetric) -> tuple[object, ...]:
-    """The properties that all metrics of one breakdown share."""
-    return metric.direction, metric.unit, metric.aggregate
 
 
 def _part(description: Description, part: str, whole: Description | None) -> BreakdownPart:

@@ -14,23 +14,8 @@ from deviate.stats.estimates.sample import (
     without_ratio,
     without_spread,
 )
-from deviate.stats.estimates.summary import hedges_correction, t_quantile, welch_df
+from deviate.stats.estimates.summary import t_quantile, welch_df
 from deviate.stats.registry import statistic
-
-__all__ = [
-    "cliffs_delta",
-    "cliffs_delta_interval",
-    "cohens_d",
-    "cohens_d_unweighted",
-    "glass_delta",
-    "hedges_correction",
-    "hedges_g",
-    "hedges_g_interval",
-    "sd_ratio",
-    "sd_ratio_interval",
-    "superiority",
-    "superiority_interval",
-]
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)

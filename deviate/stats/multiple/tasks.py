@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from deviate.model import (
     Aggregated,
     Contrast,
-    Description,
     Estimate,
     ExperimentFindings,
     Interval,
@@ -135,7 +135,9 @@ def _gather(
         matched = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
         sides = [next(iter(first), None), *(both[0][1] if both else None for both in matched)]
         without = [
-            name for name, side in zip(names, sides, strict=True) if side is None or not side.n or _is_too_large(side)
+            name
+            for name, side in zip(names, sides, strict=True)
+            if side is None or not side.n or any(abs(score.value) > LARGEST for score in side.scores)
         ]
         if without:
             notes.append(f"{task} left out: no score in {', '.join(without)}")
@@ -192,8 +194,9 @@ def _aggregate(
     n_resamples: int,
 ) -> Aggregated:
     scores = normalised.scores[side]
-    values = stratified.estimates(scores, normalised.optimum)
+    figures: dict[str, Any] = dict(stratified.estimates(scores, normalised.optimum))
     ends = stratified.intervals(scores, normalised.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
+    figures |= {f"{name}_interval": interval for name, interval in ends.items()}
     improvement: Estimate = Unavailable("the baseline itself")
     improved: Interval | Unavailable = Unavailable("the baseline itself")
     if side:
@@ -203,14 +206,7 @@ def _aggregate(
         )
     return Aggregated(
         name=name,
-        mean=values["mean"],
-        mean_interval=ends["mean"],
-        median=values["median"],
-        median_interval=ends["median"],
-        iqm=values["iqm"],
-        iqm_interval=ends["iqm"],
-        gap=values["gap"],
-        gap_interval=ends["gap"],
+        **figures,
         improvement=improvement,
         improvement_interval=improved,
         rank=ranks if isinstance(ranks, Unavailable) else ranks[side],
@@ -277,7 +273,3 @@ def _thresholds(normalised: _NormalisedScores) -> tuple[float, ...]:
 
 def _is_uneven(normalised: _NormalisedScores) -> bool:
     return any(len({len(values) for values in side}) > 1 for side in normalised.scores)
-
-
-def _is_too_large(description: Description) -> bool:
-    return any(abs(score.value) > LARGEST for score in description.scores)

@@ -9,7 +9,7 @@ from deviate.model import Interval, Test, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal, without_spread
 from deviate.stats.registry import statistic
-from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, Vector, ask, is_exact, limits, smallest_p
+from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 
 NEAR = f"p cannot be told from alpha by {MANY_RESAMPLES:,} arrangements"
 
@@ -77,8 +77,8 @@ def ask_fit(
     confidence: float = 0.95,
     is_paired: bool = False,
 ) -> BothTests:
-    """Run both tests on scores already checked to be enough, finite, and with spread."""
-    b, a = _rows(baseline, candidate)
+    """The same of scores that have been found to be enough, finite, and with spread."""
+    b, a = [np.asarray(values, dtype=np.float64)[None, :] for values in (baseline, candidate)]
     answer = ask(b, a, null, alpha=1 - confidence, side=side, is_paired=is_paired)
     note = "" if side == "both" else "one-sided"
     t = float(answer.t[0])
@@ -174,10 +174,6 @@ def paired_both_interval(baseline: Values, candidate: Values, *, confidence: flo
     if isinstance(differences, Unavailable):
         return differences
     return interval_of_both(baseline, candidate, confidence=confidence, is_paired=True)
-
-
-def _rows(*samples: Values) -> list[Vector]:
-    return [np.asarray(values, dtype=np.float64)[None, :] for values in samples]
 
 
 def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, *, is_paired: bool) -> str:

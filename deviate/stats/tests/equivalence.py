@@ -6,7 +6,7 @@ from dataclasses import replace
 from deviate.model import Direction, Equivalence, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.estimates.sample import Values, differences_of, refusal, spread_refusal
-from deviate.stats.tests.both import BothTests, ask_fit, interval_of_both
+from deviate.stats.tests.both import ask_fit, interval_of_both
 
 
 def equivalence(
@@ -67,7 +67,7 @@ def _two_one_sided(
         return interval
     above = ask_fit(baseline, candidate, null=-margin, side="above", confidence=confidence, is_paired=is_paired)
     below = ask_fit(baseline, candidate, null=margin, side="below", confidence=confidence, is_paired=is_paired)
-    is_above, is_below = (_is_shown(test, confidence) for test in (above, below))
+    is_above, is_below = (test.p_upper < 1 - confidence for test in (above, below))
     is_above, is_below = is_above and interval.low > -margin, is_below and interval.high < margin
     if not is_above:
         interval = replace(interval, low=min(interval.low, -margin))
@@ -82,7 +82,3 @@ def _two_one_sided(
         {"max": is_above, "min": is_below, None: None}[direction],
         is_within=is_above and is_below,
     )
-
-
-def _is_shown(answer: BothTests, confidence: float) -> bool:
-    return answer.p_upper < 1 - confidence

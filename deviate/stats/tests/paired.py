@@ -1,13 +1,12 @@
 """Runs of two sides as pairs: those that share their replicate, and with it the seeds that both hold."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy import stats
 
-from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Reason, Test, Unavailable
+from deviate.model import Description, Estimate, Experiment, Interval, Paired, Reason, Test, Unavailable
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
@@ -198,40 +197,6 @@ def pairing_cost(baseline: Description, candidate: Description, *, confidence: f
         return ""
     text = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
     return f"pairing cost power: the correlation of the pairs is {text}"
-
-
-N_NAMED = 5
-"""Metrics that one warning names; it counts the rest."""
-
-
-def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95) -> list[str]:
-    """What a reader must know of pairs: which lost a half, and where pairing cost power."""
-    warnings = []
-    for pair in pairs:
-        costs: list[str] = []
-        lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
-        for comparison in pair.comparisons:
-            of_pairs, name = comparison.paired, comparison.metric.name
-            if not comparison.is_paired or isinstance(of_pairs, Unavailable):
-                continue
-            if comparison.metric.role == "quality" and of_pairs.unpaired:
-                lost.setdefault((tuple(of_pairs.unpaired), of_pairs.n), []).append(name)
-            sides = comparison.baseline, comparison.candidate
-            if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
-                costs.append(
-                    f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
-                    "would see smaller differences. Pairing was chosen before and stays; next time compare without "
-                    "--paired."
-                )
-        for (replicates, n), names in lost.items():
-            sentence = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
-            have, pairs_left = "have" if len(replicates) > 1 else "has", count(n, "pair")
-            warnings.append(
-                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: "
-                f"{sentence} {have} a score in only one of {pair.baseline} and {pair.candidate}: {pairs_left} left."
-            )
-        warnings += costs
-    return warnings
 
 
 def _units(values: Values) -> np.ndarray:

@@ -1,25 +1,22 @@
 """A verb is given one value per group of flags, and typer sees the flags."""
 
-import dataclasses
 import inspect
 from typing import Annotated
 
 import pytest
 import typer
 
-from deviate.cli.options.groups import expand_groups, option_group
+from deviate.cli.options.groups import expand_groups, flag, option_group
 
 
 @option_group
-@dataclasses.dataclass(frozen=True, slots=True)
 class Size:
     width: Annotated[int, typer.Option(min=1, help="How wide.")] = 3
     height: Annotated[int, typer.Option(min=1, help="How high.")] = 4
-    depth: Annotated[int, typer.Option(min=1, help="How deep.")] = 5
+    depth: int = flag("CM", "How deep.", min=1, default=5)
 
 
 @option_group
-@dataclasses.dataclass(frozen=True, slots=True)
 class Colour:
     shade: str = "light"
     width: int = 0

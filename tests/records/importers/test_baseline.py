@@ -1,15 +1,14 @@
 """A baseline as projects commit it: every past format is read, floats keep all bits, damage is told."""
 
-import dataclasses
 import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deviate.errors import InputError
-from deviate.model import Metric, SelectedMetric
 from deviate.records import experiment_of, read_files
-from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text, load_baseline
+from deviate.records.importers.baseline import Baseline, BaselineRun, MetricEntry, baseline_text, load_baseline
 from deviate.stats import aggregate_series
 
 SAMPLE = Path(__file__).parent / "data" / "baseline" / "schema-1.json"
@@ -36,7 +35,7 @@ def test_what_was_read_is_written_byte_by_byte() -> None:
 def test_a_baseline_keeps_by_which_rules_it_was_run(tmp_path: Path) -> None:
     first = load_baseline(SAMPLE)
     assert (first.streams, first.scores) == (1, 1)
-    (tmp_path / "later.json").write_text(baseline_text(dataclasses.replace(first, streams=2)))
+    (tmp_path / "later.json").write_text(baseline_text(replace(first, streams=2)))
     assert load_baseline(tmp_path / "later.json").streams == 2
     (imported,) = read_files([tmp_path / "later.json"])
     assert (experiment_of(imported).streams, experiment_of(imported).scores) == (2, 1)
@@ -78,10 +77,7 @@ def test_damage_and_newer_formats_are_told(tmp_path: Path, change: dict[str, obj
 
 def test_five_metrics_of_ten_runs_take_less_than_twenty_thousand_bytes_and_a_line_for_each_score() -> None:
     names = [f"a_metric_with_a_long_name/{index}" for index in range(5)]
-    metrics = tuple(
-        SelectedMetric(it, Metric(0, it, it, "", 0, "print", "quality", "max", (), None), "quality", "max")
-        for it in names
-    )
+    metrics = {name: MetricEntry("last", "max", None, primary=False, role="quality", unit="") for name in names}
     seeds = dict.fromkeys(("augment", "dropout", "hash", "init", "other", "shuffle", "split"), 2**32 - 1)
     runs = tuple(
         BaselineRun(index, "completed", seeds, dict.fromkeys(names, 0.123456789012345 + index / 7))
@@ -89,8 +85,8 @@ def test_five_metrics_of_ten_runs_take_less_than_twenty_thousand_bytes_and_a_lin
     )
     facts = {f"variable {index}": "value" * 10 for index in range(30)}
     whole = Baseline(
-        "n", "v", ("python",) * 20, "0.1.0", "2026-11-22", "f" * 40, is_dirty=True, environment=facts, metrics=metrics,
-        runs=runs,
+        name="n", variant="v", command=("python",) * 20, deviate="0.1.0", date="2026-11-22", commit="f" * 40,
+        is_dirty=True, environment=facts, metrics=metrics, runs=runs,
     )  # fmt: skip
     text = baseline_text(whole)
     assert len(text.encode()) < 20_000

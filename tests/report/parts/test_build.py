@@ -2,7 +2,7 @@ import numpy as np
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
 from deviate.model import Experiment, Findings, Series
-from deviate.report import Report, build_report
+from deviate.report import Report, build_report, render
 from deviate.report.document import Absent, Figure, Section, Table
 from deviate.report.plots import CurvePlot
 from deviate.stats import judge
@@ -179,4 +179,5 @@ def test_curves_separate_the_runs_that_count_from_those_that_failed() -> None:
 def test_values_reported_once_have_no_curve_and_say_so() -> None:
     view: Report = build_report(judge([scored("a", [1.0, 2.0])]))
     assert isinstance(view.metrics[0].curve, Absent)
-    assert view.no_curves
+    assert view.curves_note == ""
+    assert "No metric was reported at more than one step." in render(view, "html")

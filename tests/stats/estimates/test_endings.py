@@ -5,7 +5,7 @@ import dataclasses
 from samples import experiment, metric, run
 
 from deviate.model import Experiment
-from deviate.stats.estimates.endings import ending_warnings
+from deviate.stats.advice import ending_warnings
 
 
 def imported(lengths: list[int], *, is_imported: bool = True, last_status: str = "completed") -> Experiment:

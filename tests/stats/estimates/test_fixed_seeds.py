@@ -3,7 +3,7 @@ import dataclasses
 from studies import noisy_run, study, usual, variant
 
 from deviate.model import Experiment, SeedEvent
-from deviate.stats.estimates.fixed_seeds import fixed_seed_warnings
+from deviate.stats.advice import fixed_seed_warnings
 
 
 def _seeded(name: str, *values: str, action: str = "fixed") -> Experiment:

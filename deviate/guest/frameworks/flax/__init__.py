@@ -13,7 +13,6 @@ from ...regions import Region
 from ...seeds import wraps_like
 from ..jax import Parts
 from ..jax.keys import Keys
-from ..jax.weights import is_training
 from .nnx import patch_nnx
 
 CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
@@ -33,8 +32,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
     """Patch `flax.core.apply`, through which all linen models and functions on scopes run."""
-    original, streams, evaluation = core.scope.apply, context.streams, jax_parts.weights.evaluation
-    capture = jax_parts.weights.capture if context.capture.wants_predictions else None
+    original, streams, weights = core.scope.apply, context.streams, jax_parts.weights
 
     def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
         init_or_apply = original(fn, mutable, flags)
@@ -44,12 +42,11 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
             with Region(streams, "init" if is_init else "dropout"):
                 if is_init:
                     return init_or_apply(variables, *args, **kwargs)
-                options = dict(kwargs, mutable=mutable)
-                evaluation.forward(variables, args, options)
-                if capture is None or is_training(options):
-                    return init_or_apply(variables, *args, **kwargs)
-                args = capture.inputs(args)
-                return capture.outputs(args, init_or_apply(variables, *args, **kwargs), _getframe(1))
+
+                def call(inputs: Any) -> Any:
+                    return init_or_apply(variables, *inputs, **kwargs)
+
+                return weights.call_model(call, variables, args, dict(kwargs, mutable=mutable), _getframe(1))
 
         return wraps_like(apply_and_route, init_or_apply)
 

@@ -94,7 +94,7 @@ class JaxCapture(Loops):
             if self._is_traced():
                 array = first(result)
                 return replace_leaf(result, array, self._tag(array, OUTPUTS, is_leaf), is_leaf)
-            if self.has_trained and not self.programs.running:
+            if self.has_trained and self.capture.wants_predictions and not self.programs.running:
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(result)):
                     place = self.place(arrays[0] if arrays else None, frame)

@@ -42,7 +42,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
     original = debugging.debug_print
 
     def observe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
-        try:
+        with context.recorder.guarded("jax.debug.print"):
             file = context.project.place(frame.f_code)
             leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
             # Without tracers the values are known at the call, where the tap reads them.
@@ -52,10 +52,8 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
             template = Template(args[0])
             template.place = "%s:%d" % (file, frame.f_lineno)
             template.recorder = context.recorder
-        except Exception as error:
-            context.recorder.fault("jax.debug.print", error)
-            return args
-        return (template, *args[1:])
+            return (template, *args[1:])
+        return args
 
     def debug_print(*args: Any, **kwargs: Any) -> Any:
         printer = original(*observe_arguments(args, kwargs, _getframe(1)), **kwargs)

@@ -102,10 +102,8 @@ class Programs:
     def see(self, action: str, tree: Any) -> None:
         """A tree is used in the functions being traced: "update", "slope" or "input"."""
         for program in self.traced_programs():
-            try:
+            with self.recorder.guarded("jax: %s" % action):
                 program.news.append((action, shape_of(tree)))
-            except Exception as error:
-                self.recorder.fault("jax: %s" % action, error)
 
     def depends_on(self, reason: int) -> None:
         """A draw depends on a value: in other places it would belong to another stream."""
@@ -214,10 +212,8 @@ class Programs:
             except Exception as error:
                 self.recorder.fault("jax.jit", error)
         if self.evaluated is not None and not program.updates and not running and self.is_clean():
-            try:
+            with self.recorder.guarded("outputs of a function"):
                 self.evaluated(inner, program, args, kwargs, result, frame)
-            except Exception as error:
-                self.recorder.fault("outputs of a function", error)
         if traced_call is not None:
             self.tracing.after(traced_call, program, args, kwargs, result, frame)
         return result

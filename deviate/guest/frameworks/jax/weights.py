@@ -91,6 +91,14 @@ class Weights:
             is_update = bool(program.updates or program.weights_index is not None)
             self.capture.trains(program.updates or program.grads, is_update=is_update)
 
+    def call_model(self, call: Callable[[Any], Any], weights: Any, inputs: Any, options: Any, frame: FrameType) -> Any:
+        """Call a model of a library by its inputs, in training or not."""
+        self.evaluation.forward(weights, inputs, options)
+        if self.capture is None or is_training(options):
+            return call(inputs)
+        inputs = self.capture.inputs(inputs)
+        return self.capture.outputs(inputs, call(inputs), frame)
+
     # ------------------------------------------------------------ proof
 
     def emit_hash(self, moment: str) -> None:
@@ -113,7 +121,7 @@ class Weights:
             owner = model()
             tree = None if owner is None else weights_of(owner)
             if tree is not None and not all(_is_one_of(before, leaf) for _, leaf in named_leaves(tree)):
-                trees.append(tree)  # otherwise a copy was trained
+                trees.append(tree)  # else it was a copy that was trained
         leaves = [
             ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
             for number, tree in enumerate(trees)
@@ -123,12 +131,8 @@ class Weights:
 
     def arrays(self) -> list[tuple[str, Array]]:
         """Weights by name for the capture, converted to types that NumPy has."""
-        return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
-
-
-def _single(leaf: Any) -> Array:
-    kind, _, data = array_of(leaf.reshape(1))
-    return kind, (), data
+        arrays = [(name, leaf.shape, array_of(leaf if leaf.ndim else leaf.reshape(1))) for name, leaf in self.leaves()]
+        return [(name, (kind, shape, data)) for name, shape, (kind, _, data) in arrays]
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
@@ -146,7 +150,7 @@ def _weights_of(program: Program) -> list[Any]:
         return [tree for place, tree in enumerate(trees) if place == program.weights_index]
     trees = []
     for number, shape in enumerate(program.updates):
-        # Copies of the weights, such as averages, come after them.
+        # Copies of the weights, as for an average, come after them.
         earlier = program.updates[:number].count(shape)
         trees += subtrees_like(program.latest, shape)[earlier : earlier + 1]
     return trees
@@ -184,7 +188,7 @@ class Evaluation:
         for shape in filter(None, program.inputs[0][1]):
             array = next((leaf for leaf in arguments if tuple(leaf.shape) == shape), None)
             if array is None:
-                self.data.is_over = True  # the function preprocesses the examples, so they are unknown
+                self.data.is_over = True  # the function prepares the examples: what they are cannot be told
                 return
             arrays.append(array)
         self._add(arrays)
@@ -221,7 +225,7 @@ class OneBit:
         self.seed = context.controls.get("one-bit")
         self.is_pending = self.seed is not None
         self.moment = context.flip
-        # The path of the weights in the arguments; only before the first step can they be distinguished from moments.
+        # Where the weights are among the arguments; only before the first step are they told from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
         if self.is_pending:
             programs.before = self.before
@@ -268,11 +272,11 @@ class OneBit:
         """Path of the weights in the arguments of a function that trains; None if it is ambiguous."""
         try:
             result = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
-        except Exception:  # the call itself will raise
+        except Exception:  # the call itself will say so
             return None
         shapes = program.updates
         if not shapes and program.grads and is_tree(program.grads[0]):
-            # A function that only computes gradients returns one such tree; one that trains returns weights and more.
+            # A function that gives gradients alone gives one such tree; one that trains gives weights and more.
             shapes = program.grads if len(subtrees_like(result, program.grads[0])) > 1 else []
         if not shapes:
             return None
@@ -282,9 +286,7 @@ class OneBit:
     def close(self) -> None:
         """Report if no weights were found in a process that trained with JAX."""
         if self.is_pending and self.programs.has_differentiated:
-            self.recorder.event(
-                "uncontrolled", self.moment.explain_miss("no weights could be reached for one-bit"), "", 0
-            )
+            self.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

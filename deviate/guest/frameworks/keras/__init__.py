@@ -85,7 +85,7 @@ def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
 
     def test_end(self: Any, logs: Any = None) -> None:
         is_shown = getattr(self, "_progbar", None) is not None
-        if is_shown and not managed.is_running(self):  # the validation of `fit` is in its history
+        if is_shown and managed.loop_of(self) is None:  # the validation of `fit` is in its history
             managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
 
     managed.patch(callbacks, "on_train_begin", before=lambda self, logs=None: managed.begin(self))

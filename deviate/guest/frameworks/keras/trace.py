@@ -102,7 +102,7 @@ class KerasTrace:
             def give(data: Any) -> Any:
                 tensorflow = sys.modules["tensorflow"]
                 tensors = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
-                if tensorflow.executing_eagerly():  # with run_eagerly, this is called before its layers
+                if tensorflow.executing_eagerly():  # run_eagerly: told before its layers are
                     self._tell(lambda: self._batch(tensors, self.place))
                     tensors = []
                 parts[:] = [name for name, _ in tensors]
@@ -124,7 +124,7 @@ class KerasTrace:
         finally:
             self.step.fitting -= 1
         logs, batch = result if parts is not None else (result, ())
-        self._tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_with_optimizer(model)))
+        self._tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_of(model, model.optimizer)))
         return logs
 
     def _jax_step(self, reference: Any, function: Any, state: Any, iterator: Any) -> Any:
@@ -300,13 +300,9 @@ def _seeds_of(layer: Any) -> set[str]:
     return {variable.path for variable in layer.variables if id(variable) not in weights}
 
 
-def _values_of(layer: Any) -> dict[str, Callable[[], Any]]:
-    return {variable.path: functools.partial(to_numpy, variable) for variable in layer.variables}
-
-
-def _values_with_optimizer(model: Any) -> dict[str, Callable[[], Any]]:
-    """Values of the optimizer first: moments show the gradient, learning rates are separate, weights show both."""
-    variables = [*getattr(model.optimizer, "variables", ()), *model.variables]
+def _values_of(layer: Any, optimizer: Any = None) -> dict[str, Callable[[], Any]]:
+    """Those of the optimizer first: a moment tells of the gradient, a learning rate of itself, weights of either."""
+    variables = [*getattr(optimizer, "variables", ()), *layer.variables]
     return {variable.path: functools.partial(to_numpy, variable) for variable in variables}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...split import Splitting
+from ...split import EarlyDraws, Splitting
 from ...streams import Bank, Streams
 
 LIBRARY = "numpy"
@@ -19,7 +19,7 @@ def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None
     splitting.patch(owner, PERMUTATIONS)
     splitting.patch(owner, ("choice",), is_permutation=_is_subset)
     draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
-    context.early_draws.patch(owner, draws, "numpy.random")
+    context.part(EarlyDraws).patch(owner, draws, "numpy.random")
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:

@@ -51,7 +51,7 @@ def install(module: Any, context: AdapterContext) -> None:
     if context.capture.augmentations:
         from .capture.tta import Augmented
 
-        Augmented(module, context).patch()
+        Augmented(module, context)
     if context.streams.is_active:
         patch_regions(module, context)
     if context.capture.profile:
@@ -61,4 +61,4 @@ def install(module: Any, context: AdapterContext) -> None:
     if "torch.utils.data" in sys.modules:
         patch_loading(sys.modules["torch.utils.data"], context, forwards, proof)
         if predictions is not None:
-            predictions.follow(sys.modules["torch.utils.data"].dataloader)
+            predictions.origins.follow(sys.modules["torch.utils.data"].dataloader, predictions.run_guarded)

@@ -30,9 +30,6 @@ class OneBit:
             return self.moment.is_due and self._flip(module)
         return False
 
-    def give_up(self) -> None:
-        self.recorder.event("uncontrolled", self.moment.explain_miss("no weight matrix for one-bit"), "", 0)
-
     def _flip(self, module: Any) -> bool:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}
         names.update((id(weight), name) for name, weight in module.named_parameters())

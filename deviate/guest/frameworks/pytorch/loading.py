@@ -42,9 +42,7 @@ def patch_loading(data: Any, context: AdapterContext, forwards: Forwards, proof:
 def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
     """Patch fetchers; module calls within are data processing, not training or evaluation."""
 
-    def patch(name: str) -> None:
-        original = getattr(fetcher, name)
-
+    def in_region(original: Any) -> Any:
         def inside(*args: Any, **kwargs: Any) -> Any:
             was_inside, forwards.inside = forwards.inside, True
             try:
@@ -53,10 +51,10 @@ def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
             finally:
                 forwards.inside = was_inside
 
-        setattr(fetcher, name, wraps_like(inside, original))
+        return wraps_like(inside, original)
 
-    patch("__init__")
-    patch("fetch")
+    fetcher.__init__ = in_region(fetcher.__init__)
+    fetcher.fetch = in_region(fetcher.fetch)
 
 
 def _patch_sampler(sampler: Any, streams: Streams) -> None:

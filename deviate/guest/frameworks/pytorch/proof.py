@@ -36,8 +36,6 @@ class Proof:
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, context.recorder)
         seed = context.controls.get("one-bit")
         self.bit = None if seed is None else OneBit(torch, seed, self.trained, context.flip, context.recorder)
-        self.is_grad_enabled = torch.is_grad_enabled
-        self.tracing_state = torch._C._get_tracing_state
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
     def patch(self) -> None:
@@ -51,9 +49,9 @@ class Proof:
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A module with weights is about to run, not called by another one."""
-        if self.tracing_state() is not None:
-            return  # torch.jit.trace records operations on tensors
-        is_training = module.training and self.is_grad_enabled()
+        if self.torch._C._get_tracing_state() is not None:
+            return  # torch.jit.trace takes down what is asked of tensors
+        is_training = module.training and self.torch.is_grad_enabled()
         if is_training:
             self.trained.add(module)
             for callback in self.at_training:
@@ -99,7 +97,7 @@ class Proof:
 
     def _close(self) -> None:
         if self.bit is not None:
-            self.bit.give_up()
+            self.bit.moment.record_miss("no weight matrix for one-bit")
         if self.evaluation is not None:
             self.evaluation.close()
         self.emit_hash("exit")

@@ -11,24 +11,16 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...regions import INIT, Constructor, at_subclass, region
 from ...seeds import wraps_like
-from ...split import Splitting
+from ...split import EarlyDraws, Splitting
 from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
 from .replaced import register_builtin
 
 DRAWS = (
-    "rand",
-    "randn",
-    "randint",
-    "normal",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "bernoulli",
-    "multinomial",
+    "rand", "randn", "randint", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
     "poisson",
-)
+)  # fmt: skip
 """Functions that draw, those for permutations left out."""
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
@@ -42,7 +34,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
+    context.part(EarlyDraws).patch(torch, draws, "torch", is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
 
@@ -109,7 +101,7 @@ class Forwards:
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            # Compilers treat this as a plain call; other threads are not routed.
+            # A compiler reads this as a plain call; other threads draw from whatever is in place.
             if is_compiling() or get_ident() != streams.thread:
                 return original(self, *args, **kwargs)
             if forwards.inside:
@@ -131,7 +123,7 @@ class Forwards:
             return output
 
         module.__call__ = wraps_like(__call__, original)
-        if not self.is_traced:  # code that reads tensors in a compiled part of the program would be compiled too
+        if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
             _pass_by(self.torch, __call__.__code__)
 
     def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
@@ -140,7 +132,7 @@ class Forwards:
             entry = self.kinds.get(id(module))
             if entry is None or entry[0]() is not module:
                 entry = self._learn(module)
-            # A backward pass may recompute part of the forward pass, with the generator states of that time.
+            # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
             if self.is_in_backward():
                 return None
             _, stream, has_weights = entry
@@ -156,14 +148,12 @@ class Forwards:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """End an outermost call without an error; only called if outputs are captured or traced."""
-        try:
+        with self.recorder.guarded("output of %s" % type(module).__name__):
             entry = self.kinds.get(id(module))
             if entry is None or self.is_in_backward() or self.streams.now == INIT:
                 return
             for callback in self.at_end:
                 callback(module, args, kwargs, output, entry[2])
-        except Exception as error:
-            self.recorder.fault("output of %s" % type(module).__name__, error)
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)

@@ -27,7 +27,7 @@ def install(module: Any, context: AdapterContext) -> None:
         return
     context.recorder.event("environment", {"tensorflow": module.__version__})
     controls = Controls(context, module)
-    if context.seeding.is_active:
+    if context.streams.is_active:
         module.random.set_seed(context.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
     context.recorder.at_close.append(lambda: context.recorder.event("environment", controls.facts()))

@@ -44,17 +44,15 @@ class Draws:
         self.seen: set[tuple[str, str, str, int]] = set()
         if self.requests is not None:
             self.pipelines.patch(sys.modules["tensorflow.python.data.ops.dataset_ops"].DatasetV2)
-        random_seed.get_seed = wraps_like(self._routed_get_seed(), self.original)
 
-    def _routed_get_seed(self) -> Any:
         def get_seed(op_seed: Any) -> Any:
             try:
                 return self.pair(op_seed, _getframe(1))
             except Exception as error:
-                self.context.recorder.fault("get_seed", error)
+                context.recorder.fault("get_seed", error)
                 return self.original(op_seed)
 
-        return get_seed
+        random_seed.get_seed = wraps_like(get_seed, self.original)
 
     def pair(self, op_seed: Any, frame: FrameType) -> Any:
         """The two seeds of an operation that is created or run in this frame."""

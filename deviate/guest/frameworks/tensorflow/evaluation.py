@@ -17,15 +17,8 @@ from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .proof import Proof
 
 SAME_ROWS = frozenset((
-    "CacheDataset",
-    "_BatchDataset",
-    "_MapDataset",
-    "_OptionsDataset",
-    "_PaddedBatchDataset",
-    "_ParallelBatchDataset",
-    "_ParallelMapDataset",
-    "_PrefetchDataset",
-    "_ShuffleDataset",
+    "CacheDataset", "_BatchDataset", "_MapDataset", "_OptionsDataset", "_PaddedBatchDataset", "_ParallelBatchDataset",
+    "_ParallelMapDataset", "_PrefetchDataset", "_ShuffleDataset",
 ))  # fmt: skip
 """Datasets with the examples of the one that they are made of: in batches, in another order, or changed one by one."""
 DEEPEST = 100

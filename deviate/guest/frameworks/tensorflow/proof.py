@@ -105,7 +105,7 @@ class Proof:
 
     def _close(self) -> None:
         if self.bit is not None and (self.models or self.variables):
-            self.recorder.event("uncontrolled", self.moment.explain_miss("no weight matrix for one-bit"), "", 0)
+            self.moment.record_miss("no weight matrix for one-bit")
         if self.models or self.variables:
             self.emit_hash("exit")
 

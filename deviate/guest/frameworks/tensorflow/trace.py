@@ -92,11 +92,9 @@ class TensorflowTrace:
             frame = sys._getframe(1)
             if not is_plain or self.context.project.innermost(frame) is None:
                 return original(self_, *args, **kwargs)
-            if self.trains.get(self_):
+            is_told = self.trains.get(self_)
+            if is_told:
                 self._tell(lambda: self._before(self_, frame, args, kwargs))
-                is_told = True
-            else:
-                is_told = False
             self.running.append(self_)
             try:
                 result = original(self_, *args, **kwargs)

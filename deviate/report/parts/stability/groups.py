@@ -77,7 +77,10 @@ def composition(group: GroupStability) -> tuple[Entry, ...]:
     return (
         cell(*whole(group.n_examples), value=group.n_examples),
         cell(*share(group.share), value=group.share),
-        *(_count(n) for n in (group.n_positive, group.n_negative)),
+        *(
+            Absent("not two classes") if n is None else cell(*whole(n), value=n)
+            for n in (group.n_positive, group.n_negative)
+        ),
     )
 
 
@@ -85,10 +88,6 @@ def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     """`0.54 (1.07)`: the SD in points, and its ratio to the SD of all examples."""
     points = Number(100 * sd, places)
     return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
-
-
-def _count(n: int | None) -> Entry:
-    return Absent("not two classes") if n is None else cell(*whole(n), value=n)
 
 
 def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:

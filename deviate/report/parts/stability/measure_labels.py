@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
 from deviate.report import numbers
 from deviate.report.document import Absent, Entry, Row, cell
-from deviate.report.format import clean, confidence_text, decimals, with_unit
+from deviate.report.format import clean, confidence_text, decimals, unit_head
 from deviate.report.numbers import Number, Pieces, ends, text_of
 from deviate.report.parts.describe import cell_of
 
@@ -33,7 +33,7 @@ class Words:
     @property
     def head(self) -> str:
         """The short label with the unit, for tables whose numbers have no unit."""
-        return with_unit(self.brief or self.label, f"({self.unit})" if self.unit else "")
+        return unit_head(self.brief or self.label, self.unit)
 
 
 MEASURES: dict[MeasureName, Words] = {

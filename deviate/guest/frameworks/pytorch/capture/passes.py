@@ -1,17 +1,13 @@
-"""Parts of evaluations in PyTorch: passes over data, batches, calls and sets; also the trained weights."""
+"""What evaluations in PyTorch consist of: passes through data, batches, calls and sets."""
 
 from __future__ import annotations
 
-import os
 import weakref
 from itertools import count
 
 from ....annotations import Any
-from ....capture import PREDICTIONS
 from ....examples import example_keys
-from ....npz import CODES
 from ..tensors import buffer, kind
-from ..trained import Trained
 from .batches import Memory
 
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
@@ -164,56 +160,3 @@ def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     if code is None:
         return dict(kwargs)
     return {**dict(zip(code.co_varnames[1 : code.co_argcount], args)), **kwargs}
-
-
-class Ranks:
-    """The rank of this process in distributed training, where weights are replicated and examples are not."""
-
-    def __init__(self, torch: Any, capture: Any) -> None:
-        self.distributed = getattr(torch, "distributed", None)
-        self.capture = capture
-        self.group_place: tuple[int, int] | None = None
-        self.has_shared = False
-
-    def place(self) -> tuple[int, int]:
-        """Rank and number of ranks, from the script's process group (also after its end), else from the launcher."""
-        distributed = self.distributed
-        if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            self.group_place = distributed.get_rank(), distributed.get_world_size()
-        return self.group_place or _launcher_place()
-
-    def is_keeping(self) -> bool:
-        """Whether this process stores its examples: only if its events have a rank, by which files are joined."""
-        rank, size = self.place()
-        if size == 1:
-            return True
-        if os.environ.get("RANK") != str(rank):
-            if rank == 0:
-                reason = "of %d processes only the first one's examples are kept" % size
-                self.capture.refuse(PREDICTIONS, "torch.distributed", reason)
-            return rank == 0
-        if not self.has_shared:
-            self.has_shared = True
-            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit applies to the run
-        return True
-
-
-def _launcher_place() -> tuple[int, int]:
-    """Rank and number of ranks from the launcher; its variables may also be set by other software."""
-    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    if rank.isdigit() and size.isdigit() and int(rank) < int(size):
-        return int(rank), int(size)
-    return 0, 1
-
-
-def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
-    """The trained weights by name, as arrays that are read one at a time; only the first process stores them."""
-    if ranks.place()[0] != 0:
-        return []
-    trained.settle()
-    return [(name, _array(tensor)) for name, tensor in trained.tensors()]
-
-
-def _array(tensor: Any) -> Any:
-    number = kind(tensor) if kind(tensor) in CODES else "float32"
-    return number, tuple(tensor.shape), lambda: buffer(tensor if kind(tensor) in CODES else tensor.detach().float())

@@ -21,20 +21,8 @@ from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import (
-    KEYS,
-    OUTPUTS,
-    TRUTH,
-    Batch,
-    Call,
-    Pass,
-    Ranks,
-    Sets,
-    arguments_by_name,
-    size_of,
-    to_host,
-    weights,
-)
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, arguments_by_name, size_of, to_host
+from .ranks import Ranks, weights
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
@@ -105,18 +93,14 @@ class Predictions:
 
         def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
             if (self.open or self.tried is not None) and not self.is_compiling():
-                self._run_guarded("a step of an optimizer", self._see_step, optimizer)
+                self.run_guarded("a step of an optimizer", self._see_step, optimizer)
 
         register(moves)
 
-    def _run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+    def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         with self.recorder.guarded(where):
             if self.capture.is_script_thread():
                 act(*args)
-
-    def follow(self, dataloader: Any) -> None:
-        """Observe batches of loaders."""
-        self.origins.follow(dataloader, self._run_guarded)
 
     # ------------------------------------------------------------ forward passes
 
@@ -133,7 +117,7 @@ class Predictions:
 
     def after(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """A forward pass has ended without an error."""
-        if self.capture.keeper or getattr(output, "is_meta", False):  # the trainer of Keras, or shapes only
+        if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
             return
         if not has_weights or self.torch._C._get_tracing_state() is not None:
             return
@@ -190,7 +174,7 @@ class Predictions:
         more = {} if module.training else self._more(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last, self._run_guarded, self._is_traced)
+            self.losses.await_labels(self.last, self.run_guarded, self._is_traced)
         if is_further:
             batch.calls.pop()
         batch.calls.append(self.last)

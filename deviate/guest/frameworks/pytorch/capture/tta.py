@@ -23,8 +23,6 @@ class Augmented:
         self.names = context.capture.augmentations
         self.capture = context.capture
         self.kinds = Kinds(torch)
-
-    def patch(self) -> None:
         predictions.extras.append(self.outputs)
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:

@@ -39,11 +39,8 @@ class Layers:
     def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
         """Call a module that is called by another one."""
         output = original(module, *args, **kwargs)
-        try:
-            with self.unseen():
-                self._outputs(self.path(module), output, self.trace.place(_getframe(2)))
-        except Exception as error:
-            self.recorder.fault("trace of %s" % type(module).__name__, error)
+        with self.recorder.guarded("trace of %s" % type(module).__name__), self.unseen():
+            self._outputs(self.path(module), output, self.trace.place(_getframe(2)))
         return output
 
     def path(self, module: Any) -> str:
@@ -108,14 +105,11 @@ class Hook:
         layers = self.layers
         if layers.trace.level < MODULES:
             return
-        try:
-            with layers.unseen():
-                if gradient is not None and layers.tensors.readable(gradient):
-                    digest, form = layers.tensors.digest(gradient)
-                    for name in reversed(self.names):
-                        layers.tensors.record_digest("module-gradient", name, gradient, digest, form, self.place)
-        except Exception as error:
-            layers.recorder.fault("trace of a gradient", error)
+        with layers.recorder.guarded("trace of a gradient"), layers.unseen():
+            if gradient is not None and layers.tensors.readable(gradient):
+                digest, form = layers.tensors.digest(gradient)
+                for name in reversed(self.names):
+                    layers.tensors.record_digest("module-gradient", name, gradient, digest, form, self.place)
 
 
 def _version(tensor: Any) -> int:

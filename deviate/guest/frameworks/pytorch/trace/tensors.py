@@ -50,7 +50,7 @@ class Tensors:
             is_plain = self.kinds[cls] = self._is_kind(cls)
         if not is_plain or value.is_meta or self.functorch_level() is not None or self.tracing_state() is not None:
             return False
-        return not getattr(value, "is_nested", False)  # it has no shape
+        return not getattr(value, "is_nested", False)  # which has no shape
 
     def _is_kind(self, cls: Any) -> bool:
         if not issubclass(cls, self.Tensor) or hasattr(cls, "materialize"):
@@ -114,9 +114,9 @@ class Tensors:
         digest, form = self.digest(tensor)
         self.record_digest(of, name, tensor, digest, form, place, **more)
 
-    def record_all(self, of: str, named: Iterable[tuple[str, Any]], place: int = -1) -> None:
+    def record_all(self, of: str, tensors: Iterable[tuple[str, Any]], place: int = -1) -> None:
         """Record the tensors that can be read."""
-        for name, tensor in named:
+        for name, tensor in tensors:
             if self.readable(tensor):
                 self.record(of, name, tensor, place)
 
@@ -149,7 +149,7 @@ class Tensors:
         is_plain = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim()
         if number is not None and is_plain and tensor.layout is self.strided and self._is_bare(tensor):
             digest, form = self.digest(tensor)
-            value = number.from_address(tensor.data_ptr()).value  # not by an operation, since this runs at each step
+            value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
             self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
             return
         with Quiet(self):
@@ -179,7 +179,7 @@ class Tensors:
         """Sum of the numbers and sum of their magnitudes, in double precision; waits for accelerators."""
         with Quiet(self):
             plain = self.plain(tensor)
-            if plain.element_size() < 2:  # few operations support 8-bit types
+            if plain.element_size() < 2:  # few operations know the types of 8 bits
                 plain = plain.float()
             double = self.torch.float64
             return [float(plain.sum(dtype=double)), float(plain.abs().sum(dtype=double))]

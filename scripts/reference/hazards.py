@@ -1,9 +1,5 @@
-"""The page of the documentation that lists the hazards, generated from the docstrings of their files.
+"""The page of hazards, from what their own files say of them."""
 
-python -m deviate.analysis.hazards.page > docs/reference/hazards.md
-"""
-
-import sys
 from collections.abc import Iterator
 
 from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
@@ -18,8 +14,7 @@ names that are sorted, sets that are only asked for members and kernels that the
 left out, and so are lines with the comment `# deviate: ignore`. Whether a hazard matters for the results is for the
 experiment to show: see `control` and `impl` among the [variants](variants.md).
 
-Written from the files in `deviate/analysis/hazards/` by
-`python -m deviate.analysis.hazards.page > docs/reference/hazards.md`.
+Written from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
 """
 
 
@@ -47,7 +42,3 @@ def _groups() -> Iterator[str]:
 
 def _kinds(group: str) -> list[Kind]:
     return sorted((kind for kind in HAZARDS.values() if kind.group == group), key=lambda kind: kind.name)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

@@ -1,0 +1,9 @@
+"""Names in a sentence."""
+
+from collections.abc import Sequence
+
+
+def first_few(names: Sequence[str], most: int) -> str:
+    """The first names, at most so many, and how many more there are: `a, b, c and 2 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

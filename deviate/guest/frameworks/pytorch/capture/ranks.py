@@ -1,0 +1,64 @@
+"""Processes of PyTorch that train together, and the trained weights, which the first of them keeps."""
+
+from __future__ import annotations
+
+import os
+
+from ....annotations import Any
+from ....capture import PREDICTIONS
+from ....npz import CODES
+from ..tensors import buffer, kind
+from ..trained import Trained
+
+
+class Ranks:
+    """The place of this process among those that train together. They hold the same weights, and each its examples."""
+
+    def __init__(self, torch: Any, capture: Any) -> None:
+        self.distributed = getattr(torch, "distributed", None)
+        self.capture = capture
+        self.group_place: tuple[int, int] | None = None
+        self.has_shared = False
+
+    def place(self) -> tuple[int, int]:
+        """The rank, and how many there are: as the script's group says, also once it is no more; else the launcher."""
+        distributed = self.distributed
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            self.group_place = distributed.get_rank(), distributed.get_world_size()
+        return self.group_place or _launcher_place()
+
+    def is_keeping(self) -> bool:
+        """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
+        rank, size = self.place()
+        if size == 1:
+            return True
+        if os.environ.get("RANK") != str(rank):
+            if rank == 0:
+                reason = "of %d processes only the first one's examples are kept" % size
+                self.capture.refuse(PREDICTIONS, "torch.distributed", reason)
+            return rank == 0
+        if not self.has_shared:
+            self.has_shared = True
+            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit is one for the run
+        return True
+
+
+def _launcher_place() -> tuple[int, int]:
+    """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    if rank.isdigit() and size.isdigit() and int(rank) < int(size):
+        return int(rank), int(size)
+    return 0, 1
+
+
+def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
+    """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
+    if ranks.place()[0] != 0:
+        return []
+    trained.settle()
+    return [(name, _array(tensor)) for name, tensor in trained.tensors()]
+
+
+def _array(tensor: Any) -> Any:
+    number = kind(tensor) if kind(tensor) in CODES else "float32"
+    return number, tuple(tensor.shape), lambda: buffer(tensor if kind(tensor) in CODES else tensor.detach().float())

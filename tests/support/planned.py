@@ -1,0 +1,37 @@
+"""Specs of runs, and runs, of an experiment that is no more than a snapshot and a command."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from deviate.model import Selection, Settings, Snapshot, Spec, Variant
+from deviate.records import Plan
+from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
+from deviate.replay import plan as specs_of
+
+
+def plan(
+    snapshot: Snapshot, *, command: Sequence[str], cwd: str, variant: Variant, runs: int, seed: int, **more: Any
+) -> tuple[Spec, ...]:
+    """One spec per replicate; what else a plan has is in `more`."""
+    sources = snapshot.sources_hash
+    experiment = Plan("x", 0.0, snapshot.root, tuple(command), cwd, seed, sources, (), Selection(()), **more)
+    return specs_of(experiment, snapshot, variant, runs)
+
+
+def execute(
+    specs: Sequence[Spec],
+    snapshot: Snapshot,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    timeout: float | None = None,
+    retries: int = 1,
+    on_update: Callable[[RunUpdate], None] = lambda _: None,
+) -> tuple[Outcome, ...]:
+    """Run what is not on record of one experiment, on this machine; gives the outcomes in the order of the specs."""
+    assert snapshot.folder.parent == folder
+    settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
+    orders = [Order(folder, spec) for spec in specs]
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings, Listeners(on_update))
+    return tuple(outcomes[order] for order in orders)
