@@ -25,6 +25,11 @@ CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u206
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def printable(text: str) -> str:
+    """Text without control codes: what names, strings and messages of others must not do to a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def clean(text: str) -> str:
     """Foreign text on one line without control characters; escaping for markup is done by each form."""
     without_codes = ANSI.sub("", text).replace("\t", "    ")

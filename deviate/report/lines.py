@@ -18,11 +18,6 @@ def name(text: str) -> str:
     return text if cell_len(text) <= LONGEST_NAME else shorten_middle(text, LONGEST_NAME * len(text) // cell_len(text))
 
 
-def printable(text: str) -> str:
-    """Text without control codes: what names, strings and messages of others must not do to a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
 def pad(text: str, n_columns: int) -> str:
     """Pad the text with blanks to a display width; longer text is returned unchanged."""
     return text + " " * (n_columns - cell_len(text))

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
-from deviate.report.format import group_pairs
-from deviate.report.lines import name, printable
+from deviate.report.format import group_pairs, printable
+from deviate.report.lines import name
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32

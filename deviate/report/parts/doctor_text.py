@@ -5,8 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from deviate.model import Answer, Control, Diagnosis, Framework, Machine
-from deviate.report.format import group_pairs
-from deviate.report.lines import printable
+from deviate.report.format import group_pairs, printable
 
 NARROWEST = 40
 NARROWEST_LAST = 12
