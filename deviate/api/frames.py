@@ -102,7 +102,7 @@ def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Ce
         *_entries("baseline_sd", _hints(Description)["sd"], one.sd),
         *_entries("candidate_mean", _hints(Description)["mean"], other.mean),
         *_entries("candidate_sd", _hints(Description)["sd"], other.sd),
-        *(entry for entry in _of(comparison) if not entry.column.startswith("verdict")),
+        *(entry for entry in _entries_of(comparison) if not entry.column.startswith("verdict")),
     ]
 
 
@@ -112,11 +112,11 @@ def _description_row(experiment: str, variant: str, description: Description) ->
         _Entry("experiment", str, experiment),
         _Entry("variant", str, variant),
         _Entry("n", int, description.n),
-        *_of(description),
+        *_entries_of(description),
     ]
 
 
-def _of(value: Any) -> Iterator[_Entry | _Remark]:
+def _entries_of(value: Any) -> Iterator[_Entry | _Remark]:
     for name, hint in _hints(value.__class__).items():
         yield from _entries(name, hint, getattr(value, name))
 

@@ -128,11 +128,11 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
         f"pair of a ladder: {entry['rung']}" if entry["rung"] else _mean_text(entry["mean"]),
         duration(max(0.0, time.time() - entry["created"])),
         "" if entry["n_bytes"] is None else size_text(entry["n_bytes"]),
-        _short(entry["command"]),
+        _shorten_command(entry["command"]),
     )
 
 
-def _short(command: list[str]) -> str:
+def _shorten_command(command: list[str]) -> str:
     """A command; if it has many words, such as an import of many files, the first word and the number of the others."""
     program, *arguments = command or [""]
     if re.fullmatch(r"python[\d.]*", Path(program).name):  # `show` states which one it is

@@ -79,7 +79,7 @@ def climb(
         window = _first_window(last, first.n_steps)
         measured = [rung_level for rung_level in range(level + 1, len(RUNGS) + 1) if forecasts.get(rung_level) is None]
         is_noise = difference is not None
-        climbed = _on_rung(request, rung, window, measured, execute, say, is_noise=is_noise)
+        climbed = _run_rung(request, rung, window, measured, execute, say, is_noise=is_noise)
         if climbed.pair is not None:
             pair = climbed.pair
             forecasts |= {rung_level: pair.costs(rung_level) for rung_level in measured}
@@ -100,7 +100,7 @@ def _first_window(last: RungFindings, n_steps: int) -> Window:
     return window_around(last.difference.step, n_steps, LONG_BEFORE if last.rung == "metrics" else AROUND)
 
 
-def _on_rung(
+def _run_rung(
     request: DivergeRequest,
     rung: Rung,
     window: Window,

@@ -17,7 +17,8 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
     """Judge one framework.
 
     Args:
-        facts: of this framework. answers: facts of every child by the name of its question, such as `torch.again`.
+        facts: of this framework. answers: facts from every child process, by the name of its question, such as
+            `torch.again`.
         fault: why it has not said all; empty when it has.
         python: the interpreter, for commands that the user can type.
     """
@@ -56,7 +57,7 @@ def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Co
     claims = dict(CLAIMS.get(name, {}))
     if not claims:
         return ()
-    claims |= _by_trial(name, facts, answers)
+    claims |= _judge_by_trial(name, facts, answers)
     missing = facts.table("missing")
     for factor, lacks in missing.items():
         if claims.get(factor, YES).answer in {"yes", "partly"}:
@@ -69,17 +70,17 @@ def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Co
     )
 
 
-def _by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
+def _judge_by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     """Claims that depend on facts and tests."""
     if name == "python":
         return {"hash": _hash_seed(facts)}
     if name == "torch":
-        return _of_torch(facts, answers)
+        return _judge_torch(facts, answers)
     if name == "tensorflow":
-        return _of_tensorflow(facts)
+        return _judge_tensorflow(facts)
     if name == "keras":
-        return _of_keras(facts)
-    return _of_jax(facts, answers) if name == "jax" else {}
+        return _judge_keras(facts)
+    return _judge_jax(facts, answers) if name == "jax" else {}
 
 
 def _hash_seed(facts: Facts) -> Claim:
@@ -94,7 +95,7 @@ def _flags(facts: Facts) -> str:
     return f": it runs with {', '.join(flags)}" if flags else ""
 
 
-def _of_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
+def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     claims = {"autotune": YES if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
     again = answers.get("torch.again", Facts())
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
@@ -116,7 +117,7 @@ def _of_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     return claims
 
 
-def _of_tensorflow(facts: Facts) -> dict[str, Claim]:
+def _judge_tensorflow(facts: Facts) -> dict[str, Claim]:
     claims = {"autotune": WITH_KERNELS if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
         why = facts.faults.get("is_deterministic") or "op determinism was switched on to no effect"
@@ -131,7 +132,7 @@ def _of_tensorflow(facts: Facts) -> dict[str, Claim]:
     return claims
 
 
-def _of_keras(facts: Facts) -> dict[str, Claim]:
+def _judge_keras(facts: Facts) -> dict[str, Claim]:
     backend = facts.text("backend")
     if backend == "tensorflow":
         return {}
@@ -140,7 +141,7 @@ def _of_keras(facts: Facts) -> dict[str, Claim]:
     return {"shuffle": unreached, "one-bit": unreached, "weights": unreached}
 
 
-def _of_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
+def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     claims = {}
     accepts = answers.get("jax.accepts", Facts())
     on_cpu = facts.text("backend") == "cpu"

@@ -77,7 +77,7 @@ def locate(
     command = with_interpreter(words, interpreter)
     if python is not None and command == tuple(words):
         raise InputError("--python is for a script", "name the interpreter in the command itself")
-    following, scripts = [], list(_of_shell_words(words, folder))
+    following, scripts = [], list(_scripts_of_shell_words(words, folder))
     for later_words in then:
         following.append(with_interpreter(later_words, interpreter))
         later_script = next(_scripts(later_words, folder), None)
@@ -129,7 +129,7 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
     """
     for index, word in enumerate(words):
         if _is_shell_text(words, index):
-            yield from _of_shell(word, folder)
+            yield from _scripts_of_shell(word, folder)
         elif word == "-m" and index + 1 < len(words) and index > 0:
             module_file = _module(words[index + 1], folder)
             if module_file is not None:
@@ -142,23 +142,23 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
         elif word.endswith(".ipynb"):
             raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
         else:
-            yield from _of_shell_words((word,), folder)
+            yield from _scripts_of_shell_words((word,), folder)
 
 
-def _of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
+def _scripts_of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
     """Python scripts of all shell scripts and inline shell code in a command."""
     for index, word in enumerate(words):
         if _is_shell_text(words, index):
-            yield from _of_shell(word, folder)
+            yield from _scripts_of_shell(word, folder)
         elif word.endswith((".sh", ".bash")) and (folder / word).is_file():
-            yield from _of_shell((folder / word).read_text(encoding="utf-8", errors="replace"), folder)
+            yield from _scripts_of_shell((folder / word).read_text(encoding="utf-8", errors="replace"), folder)
 
 
 def _is_shell_text(words: Sequence[str], index: int) -> bool:
     return index > 0 and words[index - 1] in SHELL_FLAGS and Path(words[0]).name in SHELLS
 
 
-def _of_shell(text: str, folder: Path) -> Iterator[Path]:
+def _scripts_of_shell(text: str, folder: Path) -> Iterator[Path]:
     """Python scripts that a shell script runs in the folder, if its lines name them literally."""
     for line in text.replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)

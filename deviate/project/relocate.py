@@ -72,9 +72,9 @@ class _Relocator:
         text = self.remembered.get(place)
         if text is None:
             return None
-        if (line := self._of(place.file).line_of(text)) is not None:
+        if (line := self._statements_of(place.file).line_of(text)) is not None:
             return Place(place.file, line)
-        lines = {file: self._of(file).line_of(text) for file in self.analysis.files if file != place.file}
+        lines = {file: self._statements_of(file).line_of(text) for file in self.analysis.files if file != place.file}
         places = [Place(file, line) for file, line in lines.items() if line is not None]
         return places[0] if len(places) == 1 else None
 
@@ -83,7 +83,7 @@ class _Relocator:
         where = section.where
         if where is None or section.expression is None:
             return where
-        wanted, statements = normalise(section.expression), self._of(where.file)
+        wanted, statements = normalise(section.expression), self._statements_of(where.file)
         values: list[Metric | Rejected] = [*self.analysis.metrics, *self.analysis.rejected]
         reported = [item.line for item in values if item.file == where.file and normalise(item.expression) == wanted]
         evaluated = statements.lines_with(section.expression)
@@ -118,7 +118,7 @@ class _Relocator:
             return None
         return ranked[0] if len(ranked) == 1 or alike[ranked[0]] - alike[ranked[1]] >= CLEARLY_MORE else None
 
-    def _of(self, file: str) -> Statements:
+    def _statements_of(self, file: str) -> Statements:
         if file not in self.read:
             self.read[file] = read_statements(self.analysis.root / file)
         return self.read[file]

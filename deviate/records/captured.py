@@ -28,7 +28,7 @@ def collect_captured(experiment: Experiment) -> Captured:
     sets: list[CapturedSet] = []
     by_step: list[CapturedSet] = []
     for name, moments in _sets_of(runs, reasons).items():
-        final = _without_room(name, moments[None], runs)
+        final = _drop_earlier_files(name, moments[None], runs)
         if not final:
             reasons.append(f"Set {name} is left out: its last evaluation found no room, and what is kept is earlier.")
             continue
@@ -47,7 +47,9 @@ def collect_captured(experiment: Experiment) -> Captured:
     return Captured(tuple(sets), tuple(by_step), weights, weight_steps, tuple(dict.fromkeys(reasons)))
 
 
-def _without_room(name: str, files: Mapping[int, list[Artifact]], runs: Sequence[Run]) -> dict[int, list[Artifact]]:
+def _drop_earlier_files(
+    name: str, files: Mapping[int, list[Artifact]], runs: Sequence[Run]
+) -> dict[int, list[Artifact]]:
     """Files of the last evaluation, except of runs that ran out of space: their files are from an earlier one."""
     full = {
         run.replicate

@@ -79,7 +79,7 @@ def build(
     positions = np.repeat(rows, form.n_parts)
     true, fit_notes = _fitting(truth, form, len(positions))
     columns = _columns_of(files, replicates, orders, form)
-    has_label = reference.is_right if reference else _with_a_class(true, labels, form)
+    has_label = reference.is_right if reference else _rows_with_class(true, labels, form)
     if has_label is not None:
         notes.append(f"{int((~has_label).sum())} of {len(has_label)} have no true class and are left out.")
         outputs = None if outputs is None else outputs[:, has_label]
@@ -207,7 +207,7 @@ def _columns_of(
     return columns
 
 
-def _with_a_class(
+def _rows_with_class(
     truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: Form
 ) -> npt.NDArray[np.bool_] | None:
     """Rows whose true class has scores; None for all rows, or where no row has.

@@ -19,7 +19,7 @@ BatchNormalization, flax.linen.BatchNorm."""
 
 def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights | None, tuple[CapturedWeights, ...]]:
     """Weights at the end, and after steps of the main loop that all runs have; reasons are added to what is given."""
-    by_replicate = {run.replicate: _of_first_rank(run) for run in runs}
+    by_replicate = {run.replicate: _files_of_first_rank(run) for run in runs}
     by_replicate = {replicate: files for replicate, files in by_replicate.items() if files}
     if not by_replicate:
         return None, ()
@@ -46,7 +46,7 @@ def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights
     return final, tuple(weights for weights in beside if weights is not None)
 
 
-def _of_first_rank(run: Run) -> list[Artifact]:
+def _files_of_first_rank(run: Run) -> list[Artifact]:
     """Files of weights in order of time; ranks hold the same, so the lowest one tells of all.
 
     Weights that have not changed since the main loop ended are not kept once more at exit.

@@ -47,7 +47,7 @@ def differences(runs: Sequence[Run]) -> list[str]:
     disagreements = _disagreements({run.replicate: run.environment for run in counted}, declared)
     warnings = [f"the runs differ in {fact} ({_levels_text(levels)}): {CURE}" for fact, levels in disagreements.items()]
     packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
-    return [*warnings, *(f"the runs differ in {text}: {CURE}" for text in _of_packages(packages))]
+    return [*warnings, *(f"the runs differ in {text}: {CURE}" for text in _packages_phrase(packages))]
 
 
 def environment_misfits(experiment: Path) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
             packages[f"{spec.variant} {spec.replicate}"] = packages_of(attempt)
     declared = _declared_factors(level for levels in controls.values() for level in levels)
     misfits = [f"{fact} ({_levels_text(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
-    misfits += _of_packages(packages)
+    misfits += _packages_phrase(packages)
     for variant, facts_of_runs in variants.items():
         disagreements = _disagreements(dict(sorted(facts_of_runs.items())), _declared_factors(controls[variant]))
         misfits += [f"{fact} in {variant} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
@@ -111,7 +111,7 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
             changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
     of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
     texts = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
-    return (*texts, *_shorten(of_packages))
+    return (*texts, *_summarise_packages(of_packages))
 
 
 ABSENT = "absent"
@@ -161,16 +161,18 @@ def _disagreements(
     return disagreements
 
 
-def _of_packages(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
+def _packages_phrase(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
     """One phrase on packages whose version differs or that are missing in some runs; None if there are none."""
     everywhere = {
         who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in facts.items()
     }
     disagreements = _disagreements(everywhere)
-    return _shorten([f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()])
+    return _summarise_packages(
+        [f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()]
+    )
 
 
-def _shorten(texts: Sequence[str]) -> list[str]:
+def _summarise_packages(texts: Sequence[str]) -> list[str]:
     """The first few names and the total count, as one phrase; empty for no names."""
     if not texts:
         return []

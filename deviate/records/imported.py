@@ -40,7 +40,7 @@ def experiment_of(imported: Imported) -> Experiment:
     Raises:
         InputError: a step is too large to be one.
     """
-    whole = _in_order(imported)
+    whole = _sort_steps(imported)
     plan = _plan(whole, imported.name)
     metrics = plan.selection.metrics
     return Experiment(
@@ -72,7 +72,7 @@ def write_imported(folder: Path, imported: Imported, name: str) -> Path:
         InputError: the name cannot be used, an experiment has it already, or a step is too large to be one.
         RecordError: the disk does not take it.
     """
-    whole = _in_order(imported)
+    whole = _sort_steps(imported)
     place = place_of(folder, name)
     plan = dataclasses.replace(_plan(whole, name), created=time.time())
     with lock_folder(place, waits=False):
@@ -90,7 +90,7 @@ def write_imported(folder: Path, imported: Imported, name: str) -> Path:
     return place
 
 
-def _in_order(imported: Imported) -> Imported:
+def _sort_steps(imported: Imported) -> Imported:
     """The same with steps that rise in every series, as in what deviate records.
 
     Raises:

@@ -87,7 +87,7 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
         return IMPORTERS[form].read(path)
     chosen = _claiming(path)
     if chosen is not None:
-        ignored_notes = _of_other_formats(path, chosen) if path.is_dir() else ()
+        ignored_notes = _list_unread_files(path, chosen) if path.is_dir() else ()
         return tuple(
             dataclasses.replace(experiment, notes=(*experiment.notes, *ignored_notes))
             for experiment in chosen.read(path)
@@ -104,7 +104,7 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
     raise InputError(f"importing {path}: no format knows it", f"these can be imported:{formats}")
 
 
-def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
+def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
     """Files of other formats in a folder that an importer claims as a whole: they are reported as not imported."""
     files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
     counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)

@@ -111,7 +111,7 @@ class VariantEntry(Struct):
 
 
 class ExperimentFile(Struct, kw_only=True):
-    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual, and so are no `plugins`."""
+    """`experiment.json`: a `Plan`. `streams` and `scores` with usual values are left out, as are empty `plugins`."""
 
     name: str
     created: float

@@ -136,12 +136,12 @@ class _Reader:
             if not type(kind) is type(name) is type(form) is str:
                 raise ValueError("no record")
             head = self.heads[key] = self.records.number_of((kind, name, form, self.places.get(place)))
-        number = self.records.number_of_more(self._more(more)) if more else 0
+        number = self.records.number_of_more(self._extra_fields(more)) if more else 0
         ordinal = self.counts.get(key[:2], 0)
         self.records.add(self.step, self.main_step, head, ordinal, digest, number)
         self.counts[key[:2]] = ordinal + 1
 
-    def _more(self, more: Mapping[str, Any]) -> Mapping[str, object]:
+    def _extra_fields(self, more: Mapping[str, Any]) -> Mapping[str, object]:
         if "rows" in more:
             return {**more, "rows": array("L", more["rows"])}
         if "called" in more:

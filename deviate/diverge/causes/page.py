@@ -42,7 +42,7 @@ def page() -> str:
 def _contents() -> Iterator[str]:
     yield "| cause | what |\n|---|---|"
     for group in GROUPS:
-        for cause in _of(group):
+        for cause in _causes_of(group):
             yield f"| [{cause.id}](#{cause.id}) | {cause.title} |"
     yield ""
 
@@ -50,7 +50,7 @@ def _contents() -> Iterator[str]:
 def _groups() -> Iterator[str]:
     for group, title in GROUPS.items():
         yield f"## {title}\n"
-        for cause in _of(group):
+        for cause in _causes_of(group):
             yield f"### {cause.id}\n\n{_sentence(cause.title)}\n\n{fill(cause.reason, WIDTH, break_on_hyphens=False)}\n"
             yield _item(f"Points to it: {cause.signs}.")
             yield _item(f"Cure: {cause.cure}.")
@@ -64,7 +64,7 @@ def _item(text: str) -> str:
     return fill(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _of(group: str) -> list[KnownCause]:
+def _causes_of(group: str) -> list[KnownCause]:
     return [cause for cause in KNOWN_CAUSES if cause.group == group]
 
 

@@ -35,7 +35,7 @@ SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
-    """The last entry of the list of causes."""
+    """A cause of unknown nature, whose cure says what to try next; it ends the list of causes."""
     is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
     why = "nothing that was recorded tells one cause from another"
     if is_all_held:

@@ -25,7 +25,7 @@ DIGITS = 16
 
 def install(module: Any, context: AdapterContext) -> None:
     name = HUB.get(module.__name__, "get_file")
-    describe = _of_file if module.__name__ == KERAS else _of_hub
+    describe = _file_digest if module.__name__ == KERAS else _hub_revision
     seen: set[tuple[str, str]] = set()
 
     def download(path: Any, *args: Any, **kwargs: Any) -> None:
@@ -37,7 +37,7 @@ def install(module: Any, context: AdapterContext) -> None:
     context.observe(module, name, after=download, where="download")
 
 
-def _of_hub(path: str) -> tuple[str, str] | None:
+def _hub_revision(path: str) -> tuple[str, str] | None:
     """Repository and revision, from `…/datasets--OWNER--NAME/snapshots/REVISION/…`."""
     parts = path.replace(os.sep, "/").split("/")
     if SNAPSHOTS not in parts[1:-1]:
@@ -47,7 +47,7 @@ def _of_hub(path: str) -> tuple[str, str] | None:
     return "huggingface %s %s" % (kind, repository.replace("--", "/")), parts[at + 1]
 
 
-def _of_file(path: str) -> tuple[str, str] | None:
+def _file_digest(path: str) -> tuple[str, str] | None:
     """Name and shortened SHA-256 of a file; None for a folder into which an archive was unpacked."""
     if not os.path.isfile(path):
         return None

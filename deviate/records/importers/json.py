@@ -34,7 +34,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {str(error)[:200]}", "write it anew, or export CSV") from error
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
-        return _of_report(document, path)
+        return _read_report(document, path)
     if isinstance(document, dict):
         record_lists = [entry for entry in document.values() if _is_records(entry)]
         document = record_lists[0] if len(record_lists) == 1 else document
@@ -43,7 +43,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     if isinstance(document, list) and document and all(_is_score(entry) for entry in document):
         columns = {"value": [_cell(entry) for entry in document]}
         return assemble(Table(columns, len(document), has_header=False), path, "json", kind="a list of scores")
-    if isinstance(document, dict) and (experiments := _of_mapping(document, path)):
+    if isinstance(document, dict) and (experiments := _read_mapping(document, path)):
         return experiments
     raise InputError(f"{path} holds no scores in a form that is known", f"write {FORMS}")
 
@@ -98,7 +98,7 @@ def _flat(record: Mapping[str, Any]) -> dict[str, str]:
     return cells
 
 
-def _of_mapping(document: dict[str, Any], path: Path) -> Shape | None:
+def _read_mapping(document: dict[str, Any], path: Path) -> Shape | None:
     scores = {name: values for name, values in document.items() if _is_scores(values)}
     if scores:
         return assemble(_side_by_side(scores), path, "json", kind="lists by metric")
@@ -125,7 +125,7 @@ def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
     return Table(columns, n_rows)
 
 
-def _of_report(document: dict[str, Any], path: Path) -> Shape:
+def _read_report(document: dict[str, Any], path: Path) -> Shape:
     """Scores and outcomes of a report by deviate; reports have no measurements by step."""
     try:
         several = len({entry["name"] for entry in document["experiments"]}) < len(document["experiments"])

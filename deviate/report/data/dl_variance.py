@@ -65,7 +65,7 @@ class _Set:
 def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
     """The two files of the artifact by name."""
     sets = [run_set for index, one in enumerate(findings.experiments) for run_set in _sets(one, index, findings)]
-    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(run_set, findings) for run_set in sets))
+    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result_row(run_set, findings) for run_set in sets))
     rows = (
         (*_names(run_set), *row)
         for run_set in sets
@@ -93,7 +93,7 @@ def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Ite
         yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
 
 
-def _result(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
+def _result_row(run_set: _Set, everything: Findings) -> tuple[Value, ...]:
     accuracies, seconds, steps = map(_drop_missing, (run_set.accuracies, run_set.seconds, run_set.steps))
     captured = _find_captured(run_set, everything)
     return (

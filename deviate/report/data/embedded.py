@@ -46,7 +46,7 @@ def embedded_curves(findings: Findings) -> Embedded:
     by_metric = _by_metric(findings)
     if not by_metric:
         return Embedded("", "")
-    fitting, n_points = _that_fit(by_metric)
+    fitting, n_points = _fitting_metrics(by_metric)
     while True:
         left_out = [name for name in by_metric if name not in fitting]
         if not fitting:
@@ -82,7 +82,7 @@ def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
     return {name: curves for name, curves in curves_of.items() if any(len(curve.series.values) > 1 for curve in curves)}
 
 
-def _that_fit(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
+def _fitting_metrics(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
     """The metrics whose curves fit, and the number of points per curve."""
     fitting: list[str] = []
     n_curves = longest = 0

@@ -48,13 +48,13 @@ def figure_rows(findings: Findings) -> Iterator[list[Value]]:
     """Every measure in long form; `set` is empty for measures that do not belong to an evaluation set."""
     yield ["experiment", "variant", "set", "part", "item", "measure", "value", *INTERVAL]
     for index, name, (part, item, measure, value, interval) in _figures(findings):
-        yield [*_begin(findings, index, name), part, item, measure, _number(value), *_ends(interval)]
+        yield [*_leading_cells(findings, index, name), part, item, measure, _number(value), *_ends(interval)]
 
 
 def class_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "class", "n_examples", "replicate", "accuracy"]
     for captured in findings.stability.sets:
-        begin = _begin(findings, captured.experiment, captured.name)
+        begin = _leading_cells(findings, captured.experiment, captured.name)
         for one in captured.classes:
             for replicate, accuracy in zip(captured.replicates, one.accuracies, strict=True):
                 yield [*begin, one.label, one.n_examples, replicate, accuracy]
@@ -67,7 +67,7 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
     heads = [f"{rate}_{head}" for rate in RATES for head in of_rates]
     yield ["experiment", "variant", "set", "column", "value", *composition, *heads]
     for captured in findings.stability.sets:
-        begin = _begin(findings, captured.experiment, captured.name)
+        begin = _leading_cells(findings, captured.experiment, captured.name)
         for group in captured.groups:
             sizes = [getattr(group, name) for name in composition]
             yield [*begin, plain_text(group.column), plain_text(group.value), *sizes, *_rates(group)]
@@ -76,21 +76,21 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
 def pair_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "measure", "replicate", "other", "value"]
     for captured in findings.stability.sets:
-        begin = [*_begin(findings, captured.experiment, captured.name), "churn"]
+        begin = [*_leading_cells(findings, captured.experiment, captured.name), "churn"]
         yield from ([*begin, *row] for row in _pairs(captured.disagreement, captured.replicates))
     for weights in findings.stability.weights:
-        begin = [*_begin(findings, weights.experiment), "weight-distance"]
+        begin = [*_leading_cells(findings, weights.experiment), "weight-distance"]
         yield from ([*begin, *row] for row in _pairs(weights.distances, weights.replicates))
 
 
 def _figures(findings: Findings) -> Iterator[tuple[int, str, Figure]]:
     """Measures with the index of the experiment, and the name of the evaluation set if there is one."""
     for captured in findings.stability.sets:
-        yield from ((captured.experiment, captured.name, figure) for figure in _of_set(captured))
+        yield from ((captured.experiment, captured.name, figure) for figure in _set_figures(captured))
     for weights in findings.stability.weights:
-        yield from ((weights.experiment, "", figure) for figure in _of_weights(weights))
+        yield from ((weights.experiment, "", figure) for figure in _weight_figures(weights))
     for convergence in findings.stability.convergence:
-        yield from ((convergence.experiment, "", figure) for figure in _of_convergence(convergence))
+        yield from ((convergence.experiment, "", figure) for figure in _convergence_figures(convergence))
     for weak in findings.stability.weak:
         item = f"{plain_text(weak.metric)}, {plain_text(weak.rule)}"
         for measure in ("range_all", "range_kept", "sd_all", "sd_kept"):
@@ -99,7 +99,7 @@ def _figures(findings: Findings) -> Iterator[tuple[int, str, Figure]]:
         yield one.experiment, one.set_name, _figure("difference", "", one.difference)
 
 
-def _of_set(captured: SetStability) -> Iterator[Figure]:
+def _set_figures(captured: SetStability) -> Iterator[Figure]:
     yield from (_figure("set", "", one) for one in captured.measures)
     yield "set", "", "mean-accuracy-sampling-sd", captured.mean_accuracy_sampling_sd, NONE
     for replicate, accuracy in zip(captured.replicates, captured.accuracies, strict=False):
@@ -124,13 +124,13 @@ def _of_set(captured: SetStability) -> Iterator[Figure]:
         yield "ensemble", plain_text(reduction.name), "reduction", reduction.reduction, reduction.reduction_interval
 
 
-def _of_weights(weights: WeightStability) -> Iterator[Figure]:
+def _weight_figures(weights: WeightStability) -> Iterator[Figure]:
     yield _figure("weights", "", weights.distance)
     yield from (_figure("layer", plain_text(layer.name), layer.distance) for layer in weights.layers)
     yield from (_figure("step", str(step), measure) for step, measure in weights.steps)
 
 
-def _of_convergence(convergence: Convergence) -> Iterator[Figure]:
+def _convergence_figures(convergence: Convergence) -> Iterator[Figure]:
     yield "convergence", "", "step-seconds-mean", convergence.step_seconds_mean, NONE
     yield "convergence", "", "step-seconds-sd", convergence.step_seconds_sd, NONE
     for replicate, seconds_per_step in zip(convergence.replicates, convergence.step_seconds, strict=False):
@@ -171,7 +171,7 @@ def _pairs(matrix: Sequence[Sequence[float]], replicates: Sequence[int]) -> Iter
         yield [replicates[i], replicates[j], matrix[i][j]]
 
 
-def _begin(findings: Findings, index: int, set_name: str = "") -> list[Value]:
+def _leading_cells(findings: Findings, index: int, set_name: str = "") -> list[Value]:
     """The first cells of a row: experiment, variant and evaluation set."""
     experiment = findings.experiments[index].experiment
     return [plain_text(text) for text in (experiment.name, experiment.variant, set_name)]

@@ -91,7 +91,7 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
         yield "deviate2021"
     for description in descriptions:
         yield from _of_figures(description, OF_DESCRIPTION)
-        yield from _of_methods(_figures(description, OF_DESCRIPTION_RESAMPLED))
+        yield from _cite_methods(_figures(description, OF_DESCRIPTION_RESAMPLED))
     for described in findings.experiments:
         if described.experiment.looks:
             yield "lan1983"
@@ -101,16 +101,16 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
     is_corrected = len(compared) > 1 or not all(comparison.metric.is_primary for comparison in compared)
     for pair in findings.pairs:
         for comparison in pair.comparisons:
-            yield from _of_comparison(comparison)
+            yield from _cite_comparison(comparison)
         if is_corrected and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
             yield "holm1979"
     yield from (key for statistic in _further_used(findings) for key in statistic.cites)
     outcomes = report.section("outcomes")
     if outcomes is not None and outcomes.tables:
-        yield from _of_outcomes(findings, has_rates=has_failures(findings))
+        yield from _cite_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
-    yield from _of_noise(findings)
-    yield from _of_stability(findings)
+    yield from _cite_noise(findings)
+    yield from _cite_stability(findings)
 
 
 def _is_there(*figures: object) -> bool:
@@ -134,15 +134,15 @@ def _of_figures(value: object, table: Mapping[str, str]) -> Iterator[str]:
     return (key for key, paths in table.items() if _is_there(*_figures(value, paths)))
 
 
-def _of_methods(figures: Iterable[object]) -> Iterator[str]:
+def _cite_methods(figures: Iterable[object]) -> Iterator[str]:
     """Citation keys for the resampling methods of intervals."""
     methods = [figure.method for figure in figures if isinstance(figure, Interval)]
     return (METHODS[method] for method in methods if method in METHODS)
 
 
-def _of_comparison(comparison: Comparison) -> Iterator[str]:
+def _cite_comparison(comparison: Comparison) -> Iterator[str]:
     yield from _of_figures(comparison, OF_COMPARISON)
-    yield from _of_methods(_figures(comparison, OF_COMPARISON_RESAMPLED))
+    yield from _cite_methods(_figures(comparison, OF_COMPARISON_RESAMPLED))
     superiority, curve, interval = comparison.superiority, comparison.curve, comparison.difference_interval
     yield from _true_keys(
         {
@@ -154,7 +154,7 @@ def _of_comparison(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
+def _cite_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
     completions = [
         described.completion for described in findings.experiments if isinstance(described.completion, Completion)
     ]
@@ -178,12 +178,12 @@ def _of_many(findings: Findings) -> Iterator[str]:
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
 
 
-def _of_stability(findings: Findings) -> Iterator[str]:
+def _cite_stability(findings: Findings) -> Iterator[str]:
     stability = findings.stability
     measures = [measure for captured in stability.sets for measure in captured.measures]
     measures += [weights.distance for weights in stability.weights]
     names = {measure.name for measure in measures if _is_there(measure.value)}
-    yield from _of_methods(measure.interval for measure in measures)
+    yield from _cite_methods(measure.interval for measure in measures)
     yield from _true_keys(
         {
             "milanifard2016": "churn" in names,
@@ -196,7 +196,7 @@ def _of_stability(findings: Findings) -> Iterator[str]:
     )
 
 
-def _of_noise(findings: Findings) -> Iterator[str]:
+def _cite_noise(findings: Findings) -> Iterator[str]:
     if findings.noise is None or not is_study(findings):
         return
     rows = {row.variant: row for table in findings.noise.tables for row in table.rows}

@@ -30,10 +30,11 @@ def stability_macros(
     """
     stability = findings.stability
     macro_groups = [
-        ((*experiment_prefixes[captured.experiment], captured.name), _of_set(captured)) for captured in stability.sets
+        ((*experiment_prefixes[captured.experiment], captured.name), _set_macros(captured))
+        for captured in stability.sets
     ]
     macro_groups += [
-        ((*experiment_prefixes[weights.experiment], "weights"), _of_measure(weights.distance))
+        ((*experiment_prefixes[weights.experiment], "weights"), _measure_macros(weights.distance))
         for weights in stability.weights
     ]
     for prefix, (_, macros) in zip(
@@ -42,10 +43,10 @@ def stability_macros(
         yield from (macro.behind(prefix) for macro in macros)
 
 
-def _of_set(captured: SetStability) -> Iterator[Macro]:
+def _set_macros(captured: SetStability) -> Iterator[Macro]:
     yield Macro("Examples", maths(Number(captured.n_examples, 0)))
     for measure in captured.measures:
-        yield from _of_measure(measure)
+        yield from _measure_macros(measure)
     if captured.classes:
         first = captured.classes[0]
         places = places_of(first)
@@ -55,7 +56,7 @@ def _of_set(captured: SetStability) -> Iterator[Macro]:
         yield of_estimate("WorstClassRatio", first.ratio, factor)
 
 
-def _of_measure(measure: Measure) -> Iterator[Macro]:
+def _measure_macros(measure: Measure) -> Iterator[Macro]:
     words, name = MEASURES[measure.name], NAMES[measure.name]
     places = places_for(measure.value, measure.interval, words)
     yield of_estimate(name, measure.value, lambda value: (scale_number(value, places, words),))

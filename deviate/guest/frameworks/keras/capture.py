@@ -117,7 +117,7 @@ class KerasCapture:
     def _batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
         current = self.passes[-1] if self.passes else None
         if current is not None:
-            current.batches.add(first(outputs), _of_first(truth), inputs)
+            current.batches.add(first(outputs), _labels_of_first(truth), inputs)
 
     # ------------------------------------------------------------ TensorFlow
 
@@ -220,7 +220,7 @@ class KerasCapture:
             truth, outputs = y, first(self.seen)
         self.seen = self.scored = None
         # A list would be converted to one tensor by an iterator.
-        values = {"outputs": outputs, "truth": _of_first(truth), "inputs": tuple(arrays_in(x))}
+        values = {"outputs": outputs, "truth": _labels_of_first(truth), "inputs": tuple(arrays_in(x))}
         return {} if outputs is None else {name: each for name, each in values.items() if each is not None}
 
     def _predicting(self, function: Any) -> Any:
@@ -274,6 +274,6 @@ def _unpack(data: Any) -> tuple[Any, Any]:
     return data[0], data[1] if len(data) > 1 else None
 
 
-def _of_first(truth: Any) -> Any:
+def _labels_of_first(truth: Any) -> Any:
     """The labels that belong to the first of several outputs."""
     return next(arrays_in(truth), None)

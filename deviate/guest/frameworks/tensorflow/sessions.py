@@ -75,10 +75,10 @@ class Sessions:
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
         for number, index in places(self.bit, [array.shape for _, array in floats]):
             variable, array = floats[number]
-            change = flip_element(array, index)
-            if change is not None:
-                variable.load(change[0], session)
-                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *change[1:])
+            flip = flip_element(array, index)
+            if flip is not None:
+                variable.load(flip[0], session)
+                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *flip[1:])
                 self.bit = None
                 return
 

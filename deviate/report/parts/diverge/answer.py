@@ -32,12 +32,12 @@ def answer_of(findings: DivergenceFindings) -> Answer:
         return Answer("neutral", "Not compared", _why_nothing(findings), tuple(_ends(findings)))
     if findings.is_equal is None:
         return Answer(
-            "neutral", "Equal so far", f"{_over(findings)}; not compared to the end", tuple(_of_equal(findings))
+            "neutral", "Equal so far", f"{_over(findings)}; not compared to the end", tuple(_answer_if_equal(findings))
         )
     if findings.is_equal:
         word = f"Equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "Bitwise equal"
-        return Answer("good", word, _over(findings), tuple(_of_equal(findings)))
-    return Answer("bad", "Parted", headline(findings), tuple(_of_parted(findings)))
+        return Answer("good", word, _over(findings), tuple(_answer_if_equal(findings)))
+    return Answer("bad", "Parted", headline(findings), tuple(_answer_if_parted(findings)))
 
 
 def headline(findings: DivergenceFindings) -> str:
@@ -74,7 +74,7 @@ def _why_nothing(findings: DivergenceFindings) -> str:
     return f"because {clean(why) or 'both runs share no metrics, no losses and no weights'}"
 
 
-def _of_equal(findings: DivergenceFindings) -> Iterator[Point]:
+def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
     values = (
         f"{counted_of(findings.n_values, 'value')} of {counted(findings.n_metrics, 'metric')}"
         if findings.n_values
@@ -87,7 +87,7 @@ def _of_equal(findings: DivergenceFindings) -> Iterator[Point]:
     yield from _ladder(findings)
 
 
-def _of_parted(findings: DivergenceFindings) -> Iterator[Point]:
+def _answer_if_parted(findings: DivergenceFindings) -> Iterator[Point]:
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)

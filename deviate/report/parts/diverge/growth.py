@@ -32,7 +32,7 @@ def growth_text(growth: Growth) -> str:
         return ""
     first, last = differing[0], len(growth.steps) - 1
     middle = (first + last) // 2
-    parts = [f"{_by(growth, first)} at {growth.unit} {growth.steps[first]}"]
+    parts = [f"{_size_text(growth, first)} at {growth.unit} {growth.steps[first]}"]
     later = [at for at in dict.fromkeys((middle, last)) if at > first]
     if later and not any(growth.differences[at] for at in later):
         later = later[-1:]
@@ -63,7 +63,7 @@ def _row(growth: Growth) -> Row:
     first, most = differing[0], max(differing, key=lambda at: _size(growth.differences[at]))
     cells = (
         cell(f"{growth.unit} ", Number(growth.steps[first], 0), value=float(growth.steps[first])),
-        cell(_by(growth, first)),
+        cell(_size_text(growth, first)),
         cell(f"{_rough(growth.differences[-1])}, at {growth.steps[-1]}"),
         cell(f"{_rough(growth.differences[most])}, at {growth.steps[most]}"),
     )
@@ -74,7 +74,7 @@ def _size(difference: float) -> float:
     return math.inf if math.isnan(difference) else difference
 
 
-def _by(growth: Growth, at: int) -> str:
+def _size_text(growth: Growth, at: int) -> str:
     size, among = growth.ulps[at], _rough(growth.differences[at])
     return f"{ulps(size)} ({among})" if size else among
 

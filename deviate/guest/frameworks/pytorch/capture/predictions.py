@@ -149,7 +149,7 @@ class Predictions:
     def _keep(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
         inputs = list(self.kinds.tensors((args, kwargs)))
         previous = self.last
-        batch = self._of_previous(inputs) or self.origins.batch(inputs) or self._array(inputs)
+        batch = self._batch_of_previous(inputs) or self.origins.batch(inputs) or self._array(inputs)
         if batch is None:
             return
         is_tried = self.torch.is_grad_enabled()
@@ -171,7 +171,7 @@ class Predictions:
         columns = choices(around, scores.shape[0], self.kinds)
         arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
         numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
-        more = {} if module.training else self._more(module, args, kwargs, output)
+        more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
             self.losses.await_labels(self.last, self.run_guarded, self._is_traced)
@@ -187,7 +187,7 @@ class Predictions:
         if self.waiting > MOST_WAITING:
             self._release()
 
-    def _more(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
+    def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         extra_outputs: dict[str, Any] = {}
         was_inside, self.forwards.inside = self.forwards.inside, True
         try:
@@ -202,7 +202,7 @@ class Predictions:
 
     # ------------------------------------------------------------ whose rows they are
 
-    def _of_previous(self, inputs: list[Any]) -> Batch | None:
+    def _batch_of_previous(self, inputs: list[Any]) -> Batch | None:
         """The batch from which the previous model computed these inputs."""
         if self.last is None or not self.open or self.last not in self.open[-1].calls:
             return None

@@ -56,7 +56,7 @@ class Results:
             reads: what it read that nothing had written, in words; empty where there was nothing of the kind.
             is_raw: whether what it made is such memory in its turn, which is not compared.
         """
-        more = self._more(origin)
+        more = self._extra_fields(origin)
         if reads:
             more["reads"] = reads
         if len(outputs) == 1 and not is_raw:
@@ -67,7 +67,7 @@ class Results:
 
     def record_sent(self, operation: Operation, sent: Summary, origin: Origin) -> None:
         """Record a collective operation."""
-        self._record(operation, sent, origin, {**self._more(origin), "collective": True})
+        self._record(operation, sent, origin, {**self._extra_fields(origin), "collective": True})
 
     def _record(self, operation: Operation, summary: Summary, origin: Origin, more: dict[str, Any]) -> None:
         digest, form, outputs = summary
@@ -79,7 +79,7 @@ class Results:
         give = partial(_one_behind_the_other, self.tensors, outputs) if outputs else None
         self.trace.record(KIND, operation.name, digest, form, origin[0], give, **more)
 
-    def _more(self, origin: Origin) -> dict[str, Any]:
+    def _extra_fields(self, origin: Origin) -> dict[str, Any]:
         _, module, called = origin
         more: dict[str, Any] = {"module": module} if module else {}
         if called != FORWARD:

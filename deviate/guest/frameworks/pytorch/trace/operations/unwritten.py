@@ -41,7 +41,7 @@ class Unwritten:
         if operation.base in COPYING:
             return answer
         for tensor in argument_tensors(operation.reads, args, kwargs):
-            mark = self._of(tensor)
+            mark = self._mark_of(tensor)
             part = None if mark is None or not tensor.numel() else mark.part(tensor)
             if part is None:
                 continue
@@ -59,7 +59,7 @@ class Unwritten:
         """Mark new memory of a tensor that had this size in bytes before."""
         tensor = args[0]
         if self.is_able and tensor.untyped_storage().nbytes() > size:
-            before = self._of(tensor)
+            before = self._mark_of(tensor)
             mark = self._mark(tensor)
             old = size // tensor.element_size()
             if mark.is_told_apart and old:
@@ -72,7 +72,7 @@ class Unwritten:
                 self._copy(args[1] if operation.base == "copy_" else args[0], target)
             return
         for tensor in argument_tensors(operation.writes, args, kwargs):
-            mark = self._of(tensor)
+            mark = self._mark_of(tensor)
             if mark is None:
                 continue
             if operation.base in SCATTERING and operation.sent is None:
@@ -82,7 +82,7 @@ class Unwritten:
 
     def _copy(self, source: Any, target: Any) -> None:
         """Copy the marks of a source to its copy."""
-        source_mark, mark = self._of(source), self._of(target)
+        source_mark, mark = self._mark_of(source), self._mark_of(target)
         part = None if source_mark is None else source_mark.part(source)
         if part is None or bool(part.all()):
             if mark is not None:
@@ -98,13 +98,13 @@ class Unwritten:
 
     def is_raw(self, tensor: Any) -> bool:
         """Whether a part of a tensor is unwritten memory."""
-        mark = self._of(tensor)
+        mark = self._mark_of(tensor)
         part = None if mark is None or not tensor.numel() else mark.part(tensor)
         return part is not None and not bool(part.all())
 
     # ------------------------------------------------------------ marks
 
-    def _of(self, tensor: Any) -> Mark | None:
+    def _mark_of(self, tensor: Any) -> Mark | None:
         if not self.marks:
             return None
         try:
