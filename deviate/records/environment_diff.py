@@ -173,7 +173,7 @@ def _packages_phrase(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
 
 
 def _summarise_packages(texts: Sequence[str]) -> list[str]:
-    """The first few names and the total count, as one phrase; empty for no names."""
+    """One phrase with the number of packages and the first few of these texts; an empty list for none."""
     if not texts:
         return []
     more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []

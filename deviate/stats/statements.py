@@ -275,8 +275,8 @@ def _flip_notes(flips: Absorption) -> list[str]:
     if flips.n_unknown:
         notes.append(f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')} absorbed or not: weights not reached")
     if flips.n_flipped > flips.n_unknown and (n or flips.against):
-        least = "" if flips.against else "at least "
-        notes.append(f"{least}{n} of {count(flips.n_flipped, 'flip')} absorbed{', left out' if n else ''}")
+        qualifier = "" if flips.against else "at least "
+        notes.append(f"{qualifier}{n} of {count(flips.n_flipped, 'flip')} absorbed{', left out' if n else ''}")
     return notes
 
 

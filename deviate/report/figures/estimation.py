@@ -30,7 +30,7 @@ def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
     if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
-        return _rows(plot, surface)
+        return _draw_row_plot(plot, surface)
     return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
 
 
@@ -181,7 +181,7 @@ def _difference_limits(plot: EstimationPlot) -> tuple[float, float]:
     return axis_limits([*estimates, 0.0], ends)
 
 
-def _rows(plot: EstimationPlot, surface: Surface) -> Figure:
+def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     """Draw a row per experiment; without differences, points have the full width."""
     names = min(130.0, 0.28 * surface.n_units)
     beside = 0.3 * surface.n_units if plot.differences else 0.0

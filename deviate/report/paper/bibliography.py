@@ -56,11 +56,11 @@ def references_source(findings: Findings, report: Report) -> str:
     head, software, *entries = source(FILE).removesuffix("\n").split("\n\n")
     keys = cited_keys(findings, report)
     cited = [entry for entry in entries if entry_key(entry) in keys]
-    further = _further_entries(findings, {entry_key(entry) for entry in entries})
+    further = _registered_entries(findings, {entry_key(entry) for entry in entries})
     return "\n\n".join([head, software.replace("VERSION", __version__), *cited, *further]) + "\n"
 
 
-def _further_entries(findings: Findings, packaged: AbstractSet[str]) -> Iterator[str]:
+def _registered_entries(findings: Findings, packaged: AbstractSet[str]) -> Iterator[str]:
     """BibTeX entries of registered statistics that define how they are shown."""
     for statistic in _further_used(findings):
         yield from (f"{entry}\n% {statistic.label}" for entry in statistic.cites if entry not in packaged)

@@ -40,7 +40,7 @@ class States:
             self._tell(library, state, is_seeded=False)
 
     def _shared_states(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
-        """Generators that are not routed by stream."""
+        """Libraries and states of shared generators that no stream routes."""
         modules = sys.modules
         if "random" in modules and "random" not in seeded:
             yield PYTHON, modules["random"].getstate()
