@@ -35,8 +35,8 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
-MADE = split_words("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-INDICES = split_words("idx idxs index indices ids inds")
+MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+INDICES = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")

@@ -35,7 +35,7 @@ from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import word_set
 
-GENERATORS = split_words("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
+GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
 STARTING = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
 FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")

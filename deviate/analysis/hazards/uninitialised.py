@@ -39,7 +39,7 @@ from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 
-EMPTY = split_words("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+EMPTY = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
 INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
