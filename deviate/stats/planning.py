@@ -8,8 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scipy import special
-
 from deviate.model import (
     Comparison,
     Description,
@@ -28,6 +26,7 @@ from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.design import runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread
+from deviate.stats.estimates.summary import sd_ends
 from deviate.stats.tests.paired import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
@@ -109,7 +108,7 @@ def _plan(
     )
     if isinstance(sd, Unavailable):
         return replace(plan, sd_interval=sd, now=sd, now_interval=sd)
-    ends = _ends(df, confidence)
+    ends = sd_ends(df, confidence)
     now = sd * _effect(n_now, confidence, is_paired=is_paired)
     if math.isinf(now):
         return replace(plan, sd=NO_LEVEL)
@@ -137,17 +136,6 @@ def _plan(
         now_interval=Interval(now * ends[0], now * ends[1], confidence, "chi-square, of the SD"),
         rows=tuple(rows),
     )
-
-
-def _ends(df: int, confidence: float) -> tuple[float, float]:
-    """Ends of the interval of an SD over the SD.
-
-    Source: chi-square with `df` degrees of freedom; `chdtri` counts the tail above.
-    """
-    low, high = (
-        math.sqrt(df / float(special.chdtri(df, tail))) for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
-    )
-    return low, high
 
 
 def _effect(n: tuple[int, ...], confidence: float, *, is_paired: bool) -> float:

@@ -18,11 +18,10 @@ on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.names import LIGHTNING_TRAINERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
-from deviate.model.metric_vocabulary import word_set
 
-TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = (
     "torch.backends.cudnn.benchmark",
     "torch._inductor.config.max_autotune",
@@ -36,7 +35,7 @@ def autotuning(survey: Survey) -> Matches:
         for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):
                 yield target, "the kernel that is fastest in this run is taken"
-    for call in survey.calls(TRAINERS):
+    for call in survey.calls(LIGHTNING_TRAINERS):
         if is_true(call.argument(None, "benchmark")):
             yield call.node, "the kernel that is fastest in this run is taken"
     for call in survey.calls(["torch.compile"]):

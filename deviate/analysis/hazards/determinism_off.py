@@ -15,12 +15,11 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False
 with `warn_only` such operations "will throw a warning instead of an error".
 """
 
+from deviate.analysis.hazards.names import LIGHTNING_TRAINERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
-from deviate.model.metric_vocabulary import word_set
 
-TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
@@ -38,6 +37,6 @@ def determinism_off(survey: Survey) -> Matches:
     for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
         if is_false(value):
             yield target, "cuDNN may take kernels that add in no fixed order"
-    for call in survey.calls(TRAINERS):
+    for call in survey.calls(LIGHTNING_TRAINERS):
         if is_false(call.argument(None, "deterministic")):
             yield call.node, "deterministic kernels are switched off"

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.names import TORCH_PARAMETERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
@@ -35,7 +36,6 @@ from deviate.analysis.resolve.tree import dotted_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
 INDICES = word_set("idx idxs index indices ids inds")
 
 
@@ -50,7 +50,7 @@ def gather(survey: Survey) -> Matches:
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, "the gradient of index_select adds in no fixed order on a GPU"
     tensors = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
-    for subscript in _subscripts_of([*tensors, *survey.calls(PARAMETERS)], survey):
+    for subscript in _subscripts_of([*tensors, *survey.calls(TORCH_PARAMETERS)], survey):
         yield subscript, "the gradient of an index adds in no fixed order on several threads of a CPU"
 
 

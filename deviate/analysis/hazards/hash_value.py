@@ -20,8 +20,6 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import last_name
 
-ORDERING = ("sorted", "sort", "min", "max")
-
 
 @hazard("hash-value", "order")
 def hash_value(survey: Survey) -> Matches:

@@ -29,12 +29,12 @@ _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing
 
 import libcst as cst
 
+from deviate.analysis.hazards.names import TORCH_LOADERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import word_set
 
-LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
 STARTING = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
@@ -44,7 +44,7 @@ FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 @hazard("loader-workers", "seeds")
 def loader_workers(survey: Survey) -> Matches:
     started = any(_names_start(call.argument(0, "method")) for call in survey.calls(STARTING))
-    for call in survey.calls(LOADERS):
+    for call in survey.calls(TORCH_LOADERS):
         if not _has_workers(call):
             continue
         generator = _own_generator(call, survey)

@@ -11,7 +11,9 @@ from deviate.model.metric_vocabulary import word_set
 TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")
 KERAS = ("keras.", "tensorflow.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")
 TORCH_LAYERS = ("torch.nn.",)
-TORCH_FUNCTIONS = ("torch.", "torch.nn.functional.")
+TORCH_PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
+TORCH_LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+LIGHTNING_TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 
 PYTHON_DRAWS = word_set(
     "random randint randrange choice choices sample shuffle uniform triangular gauss normalvariate lognormvariate "

@@ -32,13 +32,13 @@ Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"
 
 import libcst as cst
 
+from deviate.analysis.hazards.names import TORCH_PARAMETERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 
-PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
 EMPTY = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
 INITIALIZERS = word_set(
@@ -51,7 +51,7 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 @hazard("uninitialised", "seeds")
 def find_uninitialised(survey: Survey) -> Matches:
     fills_all = any(_fills_all(function) for function in survey.functions)
-    for call in survey.calls(PARAMETERS):
+    for call in survey.calls(TORCH_PARAMETERS):
         inner = next(iter(positional(call.node)), None)
         name = _attribute(call.node, survey)
         owner = call.function.owner

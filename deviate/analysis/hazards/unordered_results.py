@@ -24,7 +24,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.flow import Flow
 from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.names import TENSORFLOW, TORCH_LOADERS, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
@@ -37,7 +37,6 @@ SLOPPY = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.p
 QUEUES = under(
     TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
 )
-LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 
 
 @hazard("unordered-results", "timing")
@@ -47,7 +46,7 @@ def unordered_results(survey: Survey) -> Matches:
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, message
-    for call in survey.calls(LOADERS):
+    for call in survey.calls(TORCH_LOADERS):
         if is_false(call.argument(None, "in_order")):
             yield call.node, message
     for call in survey.calls(["joblib.Parallel"]):

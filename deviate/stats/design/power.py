@@ -22,6 +22,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
     without_spread,
 )
+from deviate.stats.estimates.summary import sd_ends
 from deviate.stats.registry import statistic
 
 POWER = 0.8
@@ -150,10 +151,8 @@ def _noncentrality(df: int, confidence: float, power: float) -> float:
 def _range_of(size: Estimate, df: int, confidence: float) -> Interval | Unavailable:
     if isinstance(size, Unavailable):
         return size
-    low, high = (
-        size * math.sqrt(df / float(special.chdtri(df, tail))) for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
-    )
-    return Interval(low, high, confidence, "chi-square, of the SD")
+    low, high = sd_ends(df, confidence)
+    return Interval(size * low, size * high, confidence, "chi-square, of the SD")
 
 
 def pairs_needed(

@@ -165,13 +165,19 @@ def sd_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavai
     """
     if reason := _alone(side):
         return reason
-    df = side.n - 1
-    # `chdtri` counts the tail above.
+    low, high = sd_ends(side.n - 1, confidence)
+    return Interval(side.sd * low, side.sd * high, confidence, "chi-square")
+
+
+def sd_ends(df: int, confidence: float) -> tuple[float, float]:
+    """Ends of the interval of an SD over the SD.
+
+    Source: chi-square with `df` degrees of freedom; `chdtri` counts the tail above.
+    """
     low, high = (
-        side.sd * math.sqrt(df / float(special.chdtri(df, tail)))
-        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
+        math.sqrt(df / float(special.chdtri(df, tail))) for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
     )
-    return Interval(low, high, confidence, "chi-square")
+    return low, high
 
 
 def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:

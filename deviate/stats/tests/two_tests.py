@@ -14,9 +14,10 @@ Source: Welch (1947); Janssen (1997) and Chung & Romano (2013) for the studentiz
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +172,28 @@ def _sides(baseline: Vector, candidate: Vector, *, is_paired: bool) -> "_Runs | 
     return _Runs(baseline, candidate)
 
 
-class _Runs:
+class _Comparisons:
+    """Comparisons by their differences and standard errors in units of `scale`, an entry for each."""
+
+    scale: Vector
+    difference: Vector
+    se: Vector
+    df: Vector
+
+    def select(self, which: NDArray[np.bool_]) -> Self:
+        """Some of the comparisons."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(other, name, value[which])
+        return other
+
+    def t(self, nulls: Vector) -> Vector:
+        """The t of Welch's or of the paired test at each null value."""
+        return np.asarray((self.difference - nulls / self.scale) / self.se, dtype=np.float64)
+
+
+class _Runs(_Comparisons):
     """Comparisons of runs that are not paired: rows of scores, centred and scaled, each side in order.
 
     Centred, sums do not lose the digits of scores far from 0; in order, no p depends on the order of runs.
@@ -197,18 +219,6 @@ class _Runs:
         self.rounding = ROUNDING + (self.n_a + self.n_b) * finest / self.scale / self.se
         share = variance_a / (variance_a + variance_b)
         self.df = 1 / (share**2 / (self.n_a - 1) + (1 - share) ** 2 / (self.n_b - 1))
-
-    def select(self, which: NDArray[np.bool_]) -> "_Runs":
-        """Select some of the comparisons."""
-        other = object.__new__(_Runs)
-        other.n_a, other.n_b, other.sums = self.n_a, self.n_b, None
-        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding", "is_second"):
-            setattr(other, name, getattr(self, name)[which])
-        return other
-
-    def t(self, nulls: Vector) -> Vector:
-        """Welch's t at each null value."""
-        return np.asarray((self.difference - nulls / self.scale) / self.se, dtype=np.float64)
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
         """P-values and three of their Monte-Carlo standard errors."""
@@ -320,7 +330,7 @@ class _Runs:
         return p_at
 
 
-class _Pairs:
+class _Pairs(_Comparisons):
     """Comparisons of pairs: rows of differences, centred and scaled, in order."""
 
     def __init__(self, differences: Vector, finest: Vector | None = None) -> None:
@@ -335,18 +345,6 @@ class _Pairs:
         self.se = np.sqrt((self.values**2).sum(axis=1) / (self.n * (self.n - 1)))
         self.rounding = ROUNDING + self.n * finest / self.scale / self.se
         self.df = np.full(len(differences), self.n - 1.0)
-
-    def select(self, which: NDArray[np.bool_]) -> "_Pairs":
-        """Select some of the comparisons."""
-        other = object.__new__(_Pairs)
-        other.n = self.n
-        for name in ("scale", "difference", "values", "se", "df", "rounding"):
-            setattr(other, name, getattr(self, name)[which])
-        return other
-
-    def t(self, nulls: Vector) -> Vector:
-        """The paired t at each null value."""
-        return np.asarray((self.difference - nulls / self.scale) / self.se, dtype=np.float64)
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
         """P-values and three Monte-Carlo standard errors; t increases with the sum, as sign flips keep the squares."""
