@@ -135,7 +135,7 @@ class Run:
         n_sharing: most other runs of ours that shared this device, or the machine where there is none, at a time.
         attempt: number of the attempt that counts, from 1.
         artifacts: files with outputs and weights, in the order in which they were kept.
-        not_captured: what was asked for and could not be kept.
+        not_captured: what was asked for and could not be kept, a sentence each.
     """
 
     id: str

@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 
 from deviate import __version__
 from deviate.model import ClassStability, Convergence, ConvergenceRow, CurveComparison, SetStability, WeightStability
-from deviate.report.data.published import Json, members
+from deviate.report.data.published import SENTENCES, Json, members
 from deviate.report.format import SURROGATE
 
 DRAWN: dict[type, frozenset[str]] = {
@@ -46,7 +46,8 @@ def plain(value: object, *, without_drawn: bool = False) -> Json:
         return [plain(item, without_drawn=without_drawn) for item in value]
     if isinstance(value, dict):
         return {_text(str(key)): plain(item, without_drawn=without_drawn) for key, item in value.items()}
-    return _mapping(value, without_drawn=without_drawn) if is_dataclass(value) else _text(str(value))
+    is_mapping = is_dataclass(value) and type(value) not in SENTENCES
+    return _mapping(value, without_drawn=without_drawn) if is_mapping else _text(str(value))
 
 
 def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:

@@ -21,6 +21,7 @@ from deviate.model import (
     Interval,
     Metric,
     NoiseRow,
+    NotCaptured,
     PairFindings,
     Parting,
     Revision,
@@ -176,6 +177,9 @@ SHAPES: dict[type, Shape] = {
     Growth: Shape(unbounded=_but("differences", "first", "second")),
 }
 """Every other class goes by its fields. A metric is told by its name, but where an experiment describes it."""
+
+SENTENCES: frozenset[type] = frozenset({NotCaptured})
+"""Classes whose instances are one text in a document: `str` of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from deviate.report.data.published import (
     DIVERGE_SCHEMA,
     OVERHEAD_SCHEMA,
     SCHEMA,
+    SENTENCES,
     SWEEP_SCHEMA,
     Json,
     members,
@@ -151,6 +152,8 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
         return {"$ref": "#/$defs/Estimate"}
     if kind in PRIMITIVES:
         return {"type": PRIMITIVES[kind]}
+    if isinstance(kind, type) and kind in SENTENCES:
+        return {"type": "string"}
     if isinstance(kind, type) and is_dataclass(kind):
         _class(kind, classes)
         return {"$ref": f"#/$defs/{kind.__name__}"}
