@@ -75,6 +75,8 @@ class Value(NamedTuple):
     """A value at a site; `loops` is [loop, step, loop, step, …], outermost first.
 
     The guest writes this kind, `named` and `step` by hand, for they are the hot ones.
+
+    label: distinguishes several values of one site: its label variable's value, or the key of an item.
     """
 
     site: int
@@ -251,7 +253,7 @@ class Environment(NamedTuple):
 
 
 class End(NamedTuple):
-    """The interpreter left in good order; so many bytes stand before this line."""
+    """The interpreter exited normally; `n_bytes` is the size of the file before this line."""
 
     seconds: float
     n_bytes: int | None = None

@@ -7,11 +7,11 @@ from deviate.model import Analysis, RejectionReason
 
 SCHEMA = 1
 # 2026-11-21  1  first format.
-METRIC = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")
-REJECTED = ("expression", "file", "line", "reason")
-LOOP = ("file", "line", "kind", "variable", "evidence")
-HAZARD = ("name", "file", "line", "code", "message")
-SIDE_EFFECT = ("kind", "what", "file", "line")
+METRIC_FIELDS = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")
+REJECTED_FIELDS = ("expression", "file", "line", "reason")
+LOOP_FIELDS = ("file", "line", "kind", "variable", "evidence")
+HAZARD_FIELDS = ("name", "file", "line", "code", "message")
+SIDE_EFFECT_FIELDS = ("kind", "what", "file", "line")
 MOST_SHOWN = 8
 NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
     (RejectionReason.UNMARKED,),
@@ -30,12 +30,12 @@ def to_document(analysis: Analysis) -> dict[str, object]:
         "schema": SCHEMA,
         "root": str(analysis.root),
         "script": analysis.script,
-        "main_loop": _select(analysis.main_loop, LOOP) if analysis.main_loop else None,
-        "metrics": [_select(metric, METRIC) for metric in analysis.metrics],
-        "rejected": [_select(value, REJECTED) for value in analysis.rejected],
-        "alternatives": [_select(loop, LOOP) for loop in analysis.alternatives],
-        "hazards": [_select(hazard, HAZARD) for hazard in analysis.hazards],
-        "side_effects": [_select(effect, SIDE_EFFECT) for effect in analysis.side_effects],
+        "main_loop": _select(analysis.main_loop, LOOP_FIELDS) if analysis.main_loop else None,
+        "metrics": [_select(metric, METRIC_FIELDS) for metric in analysis.metrics],
+        "rejected": [_select(value, REJECTED_FIELDS) for value in analysis.rejected],
+        "alternatives": [_select(loop, LOOP_FIELDS) for loop in analysis.alternatives],
+        "hazards": [_select(hazard, HAZARD_FIELDS) for hazard in analysis.hazards],
+        "side_effects": [_select(effect, SIDE_EFFECT_FIELDS) for effect in analysis.side_effects],
     }
 
 

@@ -82,16 +82,16 @@ def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mappi
 
 def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
     """Variables that variants cannot override, or only in part."""
-    are_on = {name for name, value in variables.items() if value.lower() in ON}
+    enabled_names = {name for name, value in variables.items() if value.lower() in ON}
     free = "deviate takes it away where a variant leaves kernels free; in as-is it stays"
     held = "deviate sets its own where kernels are held and takes it away where they are free; in as-is it stays"
     tf32 = "decides on TF32 for every program, where precision is left free too"
     autotune = "compiled code chooses kernels by time, which differs between runs"
     for name, is_effective, why, advice in (
-        *((name, name in are_on, free, "") for name in FORCED_DETERMINISM),
+        *((name, name in enabled_names, free, "") for name in FORCED_DETERMINISM),
         ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG" in variables, held, ""),
         *((name, name in variables, tf32, f"unset {name}, and choose in the script") for name in TF32_OVERRIDES),
-        (AUTOTUNE, AUTOTUNE in are_on, autotune, f"unset {AUTOTUNE}"),
+        (AUTOTUNE, AUTOTUNE in enabled_names, autotune, f"unset {AUTOTUNE}"),
     ):
         if is_effective:
             yield Concern(f"{name}={variables[name]}", why, advice)

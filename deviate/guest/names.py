@@ -117,7 +117,7 @@ def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any],
             for name, value in list(around.items()):
                 has_parts = around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS
                 candidates = [value, *(value if has_parts else ())]
-                if isinstance(name, str) and any(_is_match(is_target, candidate) for candidate in candidates):
+                if isinstance(name, str) and any(_matches_safely(is_target, candidate) for candidate in candidates):
                     yield name, value
                     yield from around.items()
                     return
@@ -139,16 +139,16 @@ def _names_held(frame: FrameType, is_target: Callable[[Any], bool]) -> Iterator[
     if len(names) > MOST_NAMES:
         return
     for name, value in names.items():
-        if _is_match(is_target, value):
+        if _matches_safely(is_target, value):
             yield name
     for name, value in names.items():
         if type(value) is dict or isinstance(value, (list, tuple)):
             for key, item in _items(name, value):
-                if _is_match(is_target, item):
+                if _matches_safely(is_target, item):
                     yield key
     for variable, value in names.items():
         for name, item in attributes(value).items():
-            if _is_match(is_target, item):
+            if _matches_safely(is_target, item):
                 yield name if isinstance(name, str) and set_name(name) else variable
 
 
@@ -172,10 +172,11 @@ def attributes(value: Any) -> dict[str, Any]:
     return contents if type(contents) is dict and len(contents) <= MOST_NAMES else {}
 
 
-def _is_match(is_target: Callable[[Any], bool], value: Any) -> bool:
+def _matches_safely(is_target: Callable[[Any], bool], value: Any) -> bool:
+    """Whether a value is a target; False where its class raises when asked."""
     try:
         return is_target(value)
-    except Exception:  # values of others' classes
+    except Exception:  # values of any class
         return False
 
 

@@ -54,18 +54,18 @@ def _drop_earlier_files(
     full = {
         run.replicate
         for run in runs
-        if any((missing.kind, missing.name) == ("predictions", name) for missing in run.not_captured)
+        if any((failure.kind, failure.name) == ("predictions", name) for failure in run.not_captured)
     }
     return {replicate: its for replicate, its in files.items() if replicate not in full}
 
 
 def _list_refusals(runs: Sequence[Run]) -> list[str]:
     """Sentences on what the guest could not capture, with the affected runs."""
-    replicates_by_reason: dict[NotCaptured, list[int]] = {}
+    replicates_by_failure: dict[NotCaptured, list[int]] = {}
     for run in runs:
-        for missing in run.not_captured:
-            replicates_by_reason.setdefault(missing, []).append(run.replicate)
-    return [f"Not captured in {_replicates(those)}: {reason}." for reason, those in replicates_by_reason.items()]
+        for failure in run.not_captured:
+            replicates_by_failure.setdefault(failure, []).append(run.replicate)
+    return [f"Not captured in {_replicates(those)}: {failure}." for failure, those in replicates_by_failure.items()]
 
 
 def _replicates(those: Sequence[int]) -> str:

@@ -112,13 +112,13 @@ def classes_of(truth: Array, form: Form) -> Array:
 def score_kind(rows: Array, form: Form) -> OutputKind | None:
     """Kind of scores of one run, judged by their values; None where every row has NaN or infinity.
 
-    Rows with such a number tell nothing: one of them would else make the probabilities of all runs scores.
+    Such rows are ignored: one of them would turn the kind of all runs from probabilities into logits.
     """
     if form.kind in {"labels", "values"}:
         return "labels" if form.kind == "labels" else "values"
-    is_known = rows < np.inf  # -inf is the logarithm of 0
-    if not is_known.all():
-        rows = rows[is_known if rows.ndim == 1 else is_known.all(axis=1)]
+    valid_mask = rows < np.inf  # -inf is the logarithm of 0
+    if not valid_mask.all():
+        rows = rows[valid_mask if rows.ndim == 1 else valid_mask.all(axis=1)]
         if not len(rows):
             return None
     tolerance = SUM_TOLERANCE.get(rows.dtype.itemsize, 1e-3)

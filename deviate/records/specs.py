@@ -30,12 +30,12 @@ def run_id(spec: Spec) -> str:
 
 
 def write_spec(path: Path, spec: Spec) -> None:
-    """Not waited for: a spec that a power cut takes is computed again from the plan."""
+    """Write the spec without fsync; one that a power cut takes is computed again from the plan."""
     write_record(path, "spec", replace(_to_file(spec), spec_hash=spec_hash(spec)), is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
-    """Write the spec where there is none, and anew where it is damaged: a power cut may have taken it."""
+    """Write the spec where it is missing or damaged: a power cut may have taken it."""
     try:
         if read_spec(path) == spec:
             return

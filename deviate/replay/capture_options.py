@@ -112,8 +112,8 @@ def _describe_trace(wanted: Mapping[str, str]) -> str:
         when = f"updates {first} to {int(until) - 1}, after which the run ends"
     else:
         when = "all updates" if first == "0" else f"updates from {first} on"
-    numbers = ", and the numbers of one of them" if "trace-keep" in wanted else ""
-    return f"a trace of {level}, {when}{numbers}"
+    values_clause = ", and the numbers of one of them" if "trace-keep" in wanted else ""
+    return f"a trace of {level}, {when}{values_clause}"
 
 
 def bytes_of(text: str) -> int:

@@ -28,7 +28,7 @@ def stability(
     from deviate import stats
     from deviate.stability.groups import read_groups, refuse_unknown, with_groups
 
-    group_tables = read_groups(groups)
+    requested_groups = read_groups(groups)
     captured = [captured_of(experiment) for experiment in experiments]
     if groups and not any(capture.sets for capture in captured):
         reasons = [reason for capture in captured for reason in capture.reasons]
@@ -37,10 +37,12 @@ def stability(
             reasons[0] if reasons else "run with --capture predictions, under another --name",
         )
     labels = [f"{experiment.name}:{experiment.variant}" for experiment in experiments]
-    captured = [with_groups(capture, group_tables, label) for capture, label in zip(captured, labels, strict=True)]
-    refuse_unknown(captured, group_tables)
+    captured = [with_groups(capture, requested_groups, label) for capture, label in zip(captured, labels, strict=True)]
+    refuse_unknown(captured, requested_groups)
     columns = (
-        [*group_tables.logged, *(name for table in group_tables.tables for name in table.columns)] if groups else None
+        [*requested_groups.logged, *(name for table in requested_groups.tables for name in table.columns)]
+        if groups
+        else None
     )
     return stats.stability(
         captured,

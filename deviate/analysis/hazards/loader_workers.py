@@ -47,9 +47,9 @@ def loader_workers(survey: Survey) -> Matches:
     for call in survey.calls(TORCH_LOADERS):
         if not _has_workers(call):
             continue
-        generator = _own_generator(call, survey)
-        if generator is not None and call.argument(None, "worker_init_fn") is None:
-            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator}"
+        generator_name = _own_generator_name(call, survey)
+        if generator_name is not None and call.argument(None, "worker_init_fn") is None:
+            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator_name}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from generators that no variant holds"
     if {"keras", "tensorflow"} & survey.graph.imported_packages:
@@ -69,7 +69,7 @@ def _has_workers(call: Called) -> bool:
     return n_workers is not None and not (isinstance(n_workers, cst.Integer) and n_workers.value == "0")
 
 
-def _own_generator(call: Called, survey: Survey) -> str | None:
+def _own_generator_name(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that stores the generator from which its items are drawn."""
     data = call.argument(0, "dataset")
     for data_class in survey.resolver.classes(data, call.function) if data is not None else ():

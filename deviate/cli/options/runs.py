@@ -50,7 +50,7 @@ class VariantFlags:
 
 @option_group
 class SampleSizeFlags:
-    """Rules by which runs are added."""
+    """Flags that determine the number of runs: a target precision, or declared looks."""
 
     until: str | None = flag("TARGET", 'Add runs until an interval is that narrow: "test_acc ±0.5".')
     min_runs: int | None = flag("N", "With --until: runs of the first look. Default: 5.", min=2)

@@ -178,7 +178,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         else:
             label = str(n_seen.get(key, 0))
             n_seen[key] = n_seen.get(key, 0) + 1
-        run = runs.setdefault(label, _begin_run(label, roles))
+        run = runs.setdefault(label, _new_run(label, roles))
         if roles.status and columns[roles.status][row]:
             run.status = _status(columns[roles.status][row], run.status)
         for name in roles.values:
@@ -189,7 +189,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
     return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
 
 
-def _begin_run(label: str, roles: Roles) -> _Run:
+def _new_run(label: str, roles: Roles) -> _Run:
     if roles.run is None:
         return _Run(f"{'run' if roles.step else 'row'} {int(label) + 1}")
     value = number(label)

@@ -51,8 +51,8 @@ def _draw(panel: Panel, line: SweepLine, place: float) -> bool:
         pixels = panel.to_pixels(np.full(len(heights), point.at), heights) + np.array([place * APART * unit, 0.0])
         x = float(panel.axes.transData.inverted().transform(pixels[:1])[0, 0])
         if point.raw:
-            beside = pixels[1:] + np.array([5.0 * unit, 0.0])
-            panel.points_at(beside, line.index, diameter=3.5, is_clipped=False)
+            raw_pixels = pixels[1:] + np.array([5.0 * unit, 0.0])
+            panel.points_at(raw_pixels, line.index, diameter=3.5, is_clipped=False)
         if point.low is not None and point.high is not None:
             is_cut |= panel.upright(x, point.low, point.high, line.index, width=1.6)
         panel.points_at(pixels[:1], line.index, diameter=7.0, alpha=1.0, is_clipped=False)

@@ -32,7 +32,7 @@ Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class SpendingPlan:
-    """Declared looks.
+    """A group-sequential design: the looks declared before the first run, and how alpha is spent over them.
 
     Attributes:
         numbers: runs of each side at every look, rising; the last one is the planned number of runs.

@@ -29,7 +29,7 @@ INPUTS = {
 ANSWERS = ("y", "Y", "labels", "label", "targets", "target", "t", "yb", "lbl", "tgt", "ys")
 SPLIT = re.compile(r"(?:^|_)(?:train|val|valid|validation|test|dev|eval)(?:_|$)")
 CHOICE = re.compile(r"(?:^|_)(?:mask|idx|index|indices|ids)(?:_|$)")
-"""Two parts of the name of a tensor that tells which examples are in a split."""
+"""A tensor whose name matches both, as `train_idx` and `val_mask`, is the index or the mask of a split."""
 MAX_PICK_TRIES = 8
 """How many pairs of an array and indices are tried for one input."""
 

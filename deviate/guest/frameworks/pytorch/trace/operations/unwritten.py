@@ -7,15 +7,16 @@ from .kinds import COPYING, SCATTERING, Operation, argument_tensors
 
 WHOLLY, PARTLY = "uninitialised", "partly uninitialised"
 LARGEST = 1 << 27
-"""Numbers up to which parts of a memory are told apart; of a larger one that was written somewhere nothing is said."""
+"""Largest storage, in elements, that is tracked; nothing is reported for a larger one."""
 CROWD = 256
-"""Marks beyond which those of memory that is gone are looked for."""
+"""Above this number of marks, marks of freed storages are removed."""
 
 
 class Unwritten:
     """Unwritten parts of storages. What libraries write without PyTorch's operations, NumPy for one, is not seen.
 
-    A mark holds a weak reference: memory is given back as without it, and no other storage has the same key meanwhile.
+    A mark holds a weak reference to its storage: the memory is freed as usual, but the address that is the key cannot be
+    reused while the mark exists.
 
     Attributes:
         marks: by the address of the storage's head.
@@ -129,7 +130,7 @@ class Unwritten:
         self.marks.pop(mark.key, None)
 
     def _scatter(self, base: str, mark: Mark, tensor: Any, args: Any) -> None:
-        """Copy a written/unwritten flag per number to a tensor."""
+        """Mark as written the elements that an indexed write sets (`index_put_`, `masked_fill_`, `scatter_` …)."""
         part = mark.part(tensor)
         if part is None:
             self.marks.pop(mark.key, None)
