@@ -15,8 +15,8 @@ CROWD = 256
 class Unwritten:
     """Unwritten parts of storages. What libraries write without PyTorch's operations, NumPy for one, is not seen.
 
-    A mark holds a weak reference to its storage: the memory is freed as usual, but the address that is the key cannot be
-    reused while the mark exists.
+    A mark holds a weak reference to its storage: the memory is freed as usual, but the address that is the key cannot
+    be reused while the mark exists.
 
     Attributes:
         marks: by the address of the storage's head.
