@@ -32,7 +32,7 @@ def to_document(analysis: Analysis) -> dict[str, object]:
         "script": analysis.script,
         "main_loop": _select(analysis.main_loop, LOOP_FIELDS) if analysis.main_loop else None,
         "metrics": [_select(metric, METRIC_FIELDS) for metric in analysis.metrics],
-        "rejected": [_select(value, REJECTED_FIELDS) for value in analysis.rejected],
+        "rejected": [_select(rejected, REJECTED_FIELDS) for rejected in analysis.rejected],
         "alternatives": [_select(loop, LOOP_FIELDS) for loop in analysis.alternatives],
         "hazards": [_select(hazard, HAZARD_FIELDS) for hazard in analysis.hazards],
         "side_effects": [_select(effect, SIDE_EFFECT_FIELDS) for effect in analysis.side_effects],
@@ -47,8 +47,8 @@ def _select(record: object, names: Sequence[str]) -> dict[str, object]:
 
 def explain_nothing_found(analysis: Analysis) -> InputError:
     """The error for a script without metrics: the near misses, and how to name one."""
-    near = [item for item in analysis.rejected if item.site is not None] or list(analysis.rejected)
-    near.sort(key=lambda item: _distance(item.cause))
+    near = [rejected for rejected in analysis.rejected if rejected.site is not None] or list(analysis.rejected)
+    near.sort(key=lambda rejected: _distance(rejected.cause))
     if not near:
         return InputError(
             f"{analysis.script} reports no values that deviate could find",

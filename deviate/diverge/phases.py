@@ -122,13 +122,13 @@ def _kind_near(records: Records, index: int, places: range) -> str:
 
 def rows_of(traces: Sequence[Trace]) -> Rows:
     """Rows of all batches in the traces of a run."""
-    counts: dict[str, Counter[int]] = {}
+    row_counts: dict[str, Counter[int]] = {}
     for trace in traces:
         records = columns(trace.records)
         for head, more in zip(records.head, records.more, strict=True):
             if more and "rows" in records.mores[more]:
-                counts.setdefault(records.heads[head][1], Counter()).update(_rows(records.mores[more]))
-    return counts
+                row_counts.setdefault(records.heads[head][1], Counter()).update(_rows(records.mores[more]))
+    return row_counts
 
 
 def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Rows]) -> Phase:

@@ -92,8 +92,8 @@ def _parts(array: Array) -> Array:
 def _bits(array: Array) -> Array:
     """Bits to compare for each element: (n, 1), for complex numbers (n, 2)."""
     parts = _parts(array)
-    has_bits = parts.dtype.kind not in "biu" and parts.dtype.itemsize <= 8
-    bits = parts.view(f"u{parts.dtype.itemsize}") if has_bits else parts
+    needs_bit_view = parts.dtype.kind not in "biu" and parts.dtype.itemsize <= 8
+    bits = parts.view(f"u{parts.dtype.itemsize}") if needs_bit_view else parts
     return bits.reshape(len(array), 2 if array.dtype.kind == "c" else 1)
 
 

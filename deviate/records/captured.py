@@ -75,16 +75,18 @@ def _replicates(those: Sequence[int]) -> str:
 def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
     """Evaluation sets by name, with the files that exist, in the order of the first run that has them."""
     sets: dict[str, Moments] = {}
-    lost_replicates: set[int] = set()
+    with_missing_files: set[int] = set()
     for run in runs:
         for name, moments in _moments(run).items():
             for step, shards in moments.items():
                 if all(shard.path.is_file() for shard in shards):
                     sets.setdefault(name, {}).setdefault(step, {})[run.replicate] = shards
                 else:
-                    lost_replicates.add(run.replicate)
-    if lost_replicates:
-        reasons.append(f"Files with captured outputs of {_replicates(sorted(lost_replicates))} are not there any more.")
+                    with_missing_files.add(run.replicate)
+    if with_missing_files:
+        reasons.append(
+            f"Files with captured outputs of {_replicates(sorted(with_missing_files))} are not there any more."
+        )
     return {name: moments for name, moments in sets.items() if None in moments}
 
 

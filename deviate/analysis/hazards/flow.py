@@ -10,7 +10,7 @@ from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, posi
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
-INDIFFERENT = SORTING | word_set(
+ORDER_INSENSITIVE_CALLS = SORTING | word_set(
     "len set frozenset min max any all bool sum Counter unique isin in1d setdiff1d intersect1d union1d print pprint "
     "debug info warning error critical exception isinstance update difference difference_update intersection "
     "intersection_update union issubset issuperset isdisjoint symmetric_difference type id repr rmtree copytree dict "
@@ -107,8 +107,8 @@ class Flow:
         if name == "next":
             return self._first_item_matters(call, argument)
         if argument.star or name in PICKING:
-            return name not in INDIFFERENT
-        if name in INDIFFERENT:
+            return name not in ORDER_INSENSITIVE_CALLS
+        if name in ORDER_INSENSITIVE_CALLS:
             return False
         if name in KEEPING:
             return self._context_order_matters(call)

@@ -117,9 +117,9 @@ def _with_loops(analysis: Analysis, node: cst.CSTNode, graph: CallGraph) -> tupl
     listed = {(loop.file, loop.span) for loop in loops}
     for call_path in graph.call_paths(node):
         for frame in call_path:
-            for loop in graph.nodes.loops_around(frame.node):
-                loop_record = loop_value(loop, len(loops), graph.nodes)
-                if loop_record is not None and (loop_record.file, loop_record.span) not in listed:
-                    listed.add((loop_record.file, loop_record.span))
-                    loops.append(loop_record)
+            for loop_node in graph.nodes.loops_around(frame.node):
+                loop = loop_value(loop_node, len(loops), graph.nodes)
+                if loop is not None and (loop.file, loop.span) not in listed:
+                    listed.add((loop.file, loop.span))
+                    loops.append(loop)
     return tuple(loops)

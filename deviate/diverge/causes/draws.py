@@ -5,7 +5,7 @@ import functools
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, is_at
+from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, is_at
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.model.divergence import Certainty, Difference, Place
 
@@ -51,7 +51,7 @@ def _is_draw(difference: Difference) -> bool:
     return difference.phase in EARLY
 
 
-def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """The variant itself varies the stream."""
     if not evidence.is_touched or not _is_draw(difference):
         return None
@@ -61,10 +61,10 @@ def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseEvide
     if not varying or evidence.variant is None:
         return None
     why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(varying)}"
-    return CauseEvidence("certain" if stream or len(may_be) == len(varying) else "likely", why)
+    return CauseMatch("certain" if stream or len(may_be) == len(varying) else "likely", why)
 
 
-def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _changing(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Seeding calls with a different seed in each run."""
     matches = [
         (one, other)
@@ -81,7 +81,7 @@ def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
         # If more than values was compared, batches, draws and weights before were equal.
         is_likely = difference.rung == "metrics" or difference.phase == "metric"
         certainty: Certainty = "certain" if is_certain else "likely" if is_likely else "possible"
-        return CauseEvidence(certainty, why, places, code=_with_number(one.call))
+        return CauseMatch(certainty, why, places, code=_with_number(one.call))
     finding = _source(difference, evidence, "changing-seed", "drawn-seed")
     if finding is None or (written := CALL.match(finding.places[0].text)) is None:
         return finding
@@ -104,7 +104,7 @@ def _with_number(call: str) -> str:
     return f"generator.{name}(1)" if is_method else f"{call}(1)"
 
 
-def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _without_seed(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if evidence.is_touched or not _is_draw(difference):
         return None
     events = [event for both in evidence.seed_events for event in both]
@@ -121,14 +121,14 @@ def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence |
         library = _library(anew[0].call)
         # A separate generator, as from `default_rng()`, does not depend on the library's global seed.
         code = _with_number(anew[0].call) if library in ("random", "numpy") else SEEDING[library]
-        return CauseEvidence("certain" if difference.kind == "state" else "likely", why, places, code=code)
+        return CauseMatch("certain" if difference.kind == "state" else "likely", why, places, code=code)
     if difference.kind == "state":
         library = _library(difference.name)
         if library in seeded or library not in SEEDING:
             return None
         is_start = difference.step == 0
         why = f"nothing seeds the generator of {library}"
-        return CauseEvidence("certain" if is_start else "likely", why, code=SEEDING[library])
+        return CauseMatch("certain" if is_start else "likely", why, code=SEEDING[library])
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
     # These import NumPy themselves, so its import proves nothing; its state does, if compared.
@@ -137,12 +137,10 @@ def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence |
         return None
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
     code = "; ".join(SEEDING[library] for library in missing)
-    return CauseEvidence(
-        "likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code
-    )
+    return CauseMatch("likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code)
 
 
-def _entropy(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in DRAWN:
         return None
     phrases = [phrase for phrase in evidence.uncontrolled if SYSTEM.match(phrase)]
@@ -151,45 +149,45 @@ def _entropy(difference: Difference, evidence: Evidence) -> CauseEvidence | None
         return _source(difference, evidence, "entropy")
     is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
-    return CauseEvidence(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
+    return CauseMatch(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
 
 
-def _parallel(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _parallel(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in DRAWN:
         return None
     phrases = [phrase for phrase in evidence.uncontrolled if "thread" in phrase]
     if phrases:
         certainty: Certainty = "likely" if difference.phase in ("data", "order", "random") else "possible"
-        return CauseEvidence(certainty, "; ".join(phrases[:3]), _places_of(phrases))
+        return CauseMatch(certainty, "; ".join(phrases[:3]), _places_of(phrases))
     return _source(difference, evidence, "parallel-draws")
 
 
-def _beyond(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _beyond(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Other uncontrolled sources that a run reported."""
     phrases = [phrase for phrase in evidence.uncontrolled if not SYSTEM.match(phrase) and "thread" not in phrase]
     if not phrases or difference.phase not in DRAWN:
         return None
     places = _places_of(phrases)
-    return CauseEvidence("likely" if is_at(difference, places) else "possible", "; ".join(phrases[:3]), places)
+    return CauseMatch("likely" if is_at(difference, places) else "possible", "; ".join(phrases[:3]), places)
 
 
-def _workers(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _workers(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in ("data", "order"):
         return None
     places = hazard_places(evidence, "loader-workers")
     if not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "data" and difference.name == FROM_WORKER else "possible"
-    return CauseEvidence(
+    return CauseMatch(
         certainty, f"the source draws in workers of a loader{format_places(places)}", places, "batches differ first"
     )
 
 
-def _source(difference: Difference, evidence: Evidence, *hazards: str) -> CauseEvidence | None:
+def _source(difference: Difference, evidence: Evidence, *hazards: str) -> CauseMatch | None:
     places = hazard_places(evidence, *hazards)
     if not places or difference.phase not in DRAWN:
         return None
-    return CauseEvidence("possible", f"the source has it{format_places(places)}", places)
+    return CauseMatch("possible", f"the source has it{format_places(places)}", places)
 
 
 def _places_of(phrases: list[str]) -> tuple[Place, ...]:

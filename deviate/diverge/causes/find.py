@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, is_at
+from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.switches import switch_for
 from deviate.diverge.causes.table import KNOWN_CAUSES
@@ -42,7 +42,7 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
     return tuple(causes)
 
 
-def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """The strongest evidence for a cause: the difference, or differences of generators or order on a rung above."""
     above = [
         earlier
@@ -54,17 +54,16 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
         behind = [match for at in hidden if (match := cause.see(at, evidence)) is not None]
         findings = [
-            CauseEvidence("possible", finding.why, finding.places, "only values could be compared")
-            for finding in behind
+            CauseMatch("possible", finding.why, finding.places, "only values could be compared") for finding in behind
         ]
     return min(findings, key=lambda finding: ORDER.index(finding.certainty), default=None)
 
 
-def _weigh(findings: Sequence[tuple[KnownCause, CauseEvidence]]) -> list[tuple[KnownCause, CauseEvidence]]:
+def _weigh(findings: Sequence[tuple[KnownCause, CauseMatch]]) -> list[tuple[KnownCause, CauseMatch]]:
     """Lower the likelihood of circumstances that are not the only ones, as nothing distinguishes them."""
     rivals = {cause.id for cause, finding in findings if finding.certainty != "possible" and cause.id not in VAGUE}
 
-    def weigh(cause: KnownCause, finding: CauseEvidence) -> CauseEvidence:
+    def weigh(cause: KnownCause, finding: CauseMatch) -> CauseMatch:
         if finding.certainty == "possible" or not finding.is_circumstance or not rivals - {cause.id}:
             return finding
         return dataclasses.replace(finding, certainty=ORDER[ORDER.index(finding.certainty) + 1])
@@ -72,11 +71,11 @@ def _weigh(findings: Sequence[tuple[KnownCause, CauseEvidence]]) -> list[tuple[K
     return [(cause, weigh(cause, finding)) for cause, finding in findings]
 
 
-def _rank(cause: KnownCause, finding: CauseEvidence, difference: Difference) -> tuple[int, bool, bool]:
+def _rank(cause: KnownCause, finding: CauseMatch, difference: Difference) -> tuple[int, bool, bool]:
     return ORDER.index(finding.certainty), cause.id in VAGUE, not is_at(difference, finding.places)
 
 
-def _cause(cause: KnownCause, finding: CauseEvidence, evidence: Evidence) -> Cause:
+def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
     code = finding.code or cause.code
     return Cause(
         id=cause.id,

@@ -5,7 +5,7 @@ import re
 
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.known_causes import (
-    CauseEvidence,
+    CauseMatch,
     KnownCause,
     format_places,
     hazard_places,
@@ -37,7 +37,7 @@ kernel_cause = functools.partial(KnownCause, group="kernels")
 def family_cause(family: Family) -> KnownCause:
     """The known cause for a family of operations."""
 
-    def see(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+    def see(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         if difference.kind == "operation":
             return _operation_seen(family, difference, evidence)
         return _hazard_seen(family, difference, evidence)
@@ -57,7 +57,7 @@ def family_cause(family: Family) -> KnownCause:
     )
 
 
-def _operation_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _operation_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.only_in is not None or not is_one_of(difference.name, family.names):
         return None
     device = device_of(difference, evidence)
@@ -70,10 +70,10 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
     if not device:
         why += "; on which device it ran is not known"
     is_likely = bool(device) and device not in family.merely_possible_on
-    return CauseEvidence("likely" if is_likely else "possible", why, here(difference))
+    return CauseMatch("likely" if is_likely else "possible", why, here(difference))
 
 
-def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Evidence from the source, if the ladder ended above the level of operations."""
     device = device_of(difference, evidence)
     if difference.phase not in NUMBERS[:-1] or not evidence.has_free_kernels:
@@ -86,17 +86,17 @@ def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> 
     if not places:
         return None
     certainty: Certainty = "likely" if device and is_at(difference, places) else "possible"
-    return CauseEvidence(certainty, f"the source has it{format_places(places)}", places, "no operation was compared")
+    return CauseMatch(certainty, f"the source has it{format_places(places)}", places, "no operation was compared")
 
 
-def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """On a CPU, only gradients of indexing are known to be nondeterministic."""
     if difference.phase != "backward" or "torch" not in evidence.frameworks or is_serial(evidence):
         return None
     hazards = [hazard for hazard in hazards_named(evidence, "gather") if "CPU" in hazard.message]
     places = tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards)
     why = f"on a CPU the gradient of an index{format_places(places)} is the one that is known for it"
-    return CauseEvidence("likely" if places else "possible", why, places, "all is equal up to the backward pass")
+    return CauseMatch("likely" if places else "possible", why, places, "all is equal up to the backward pass")
 
 
 def is_serial(evidence: Evidence) -> bool:
@@ -110,21 +110,21 @@ def device_of(difference: Difference, evidence: Evidence) -> str:
     return device or evidence.device
 
 
-def _see_warning(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_warning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in NUMBERS or not evidence.operations:
         return None
     matches = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
     places = tuple(Place(match["file"], int(match["line"])) for match in matches if match["file"])
     names = ", ".join(dict.fromkeys(match["what"] for match in matches))
     is_alone = difference.kind == "operation" and any(base_name(difference.name) in match["what"] for match in matches)
-    return CauseEvidence(
+    return CauseMatch(
         "likely" if is_alone else "possible",
         f"{names} ran without a deterministic version{format_places(places)}",
         places,
     )
 
 
-def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in NUMBERS or evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
         return None
     tuned = evidence.fact("torch cuDNN benchmark")
@@ -134,24 +134,24 @@ def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseEvidence
     is_convolution = difference.kind == "operation" and is_one_of(difference.name, f"{CONVOLUTION}|.*conv.*backward")
     why = "cudnn.benchmark is on" if "on" in tuned else f"the source asks for it{format_places(places)}"
     is_likely = is_convolution and "on" in tuned and bool(device_of(difference, evidence))
-    return CauseEvidence("likely" if is_likely else "possible", why, places)
+    return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
-def _workspace(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _workspace(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.kind != "operation" or not is_one_of(difference.name, MATRIX):
         return None
     if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
         return None
     if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
         return None
-    return CauseEvidence(
+    return CauseMatch(
         "possible",
         f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
         here(difference),
     )
 
 
-def _collective(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _collective(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if evidence.n_ranks < 2:
         return None
     if difference.kind == "operation":
@@ -160,51 +160,51 @@ def _collective(difference: Difference, evidence: Evidence) -> CauseEvidence | N
         why = f"{difference.name} is the first operation that gives other numbers, on rank {difference.rank}"
         # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
-        return CauseEvidence("likely" if is_nccl else "possible", why, here(difference))
+        return CauseMatch("likely" if is_nccl else "possible", why, here(difference))
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
-    return CauseEvidence(
+    return CauseMatch(
         "possible", f"{evidence.n_ranks} processes add up their gradients, and a gradient is first to differ"
     )
 
 
-def _tensorflow(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _tensorflow(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if not evidence.frameworks & {"tensorflow", "keras"} or difference.phase not in NUMBERS[:-1]:
         return None
     if evidence.is_held("kernels") or evidence.device == "cpu" or "torch" in evidence.frameworks:
         return None
     places = hazard_places(evidence, "softmax-loss", "resize", "pooling", "convolution", "scatter", "graph-session")
-    return CauseEvidence("possible", f"kernels of TensorFlow are not held{format_places(places)}", places)
+    return CauseMatch("possible", f"kernels of TensorFlow are not held{format_places(places)}", places)
 
 
-def _xla(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _xla(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if "jax" not in evidence.frameworks or difference.phase not in NUMBERS[:-1]:
         return None
     if evidence.is_held("kernels") or evidence.device == "cpu":
         return None
     places = hazard_places(evidence, "scatter", "convolution")
-    return CauseEvidence("possible", f"kernels of XLA are not held{format_places(places)}", places)
+    return CauseMatch("possible", f"kernels of XLA are not held{format_places(places)}", places)
 
 
-def _free(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _free(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """An operation on a GPU that is in no list."""
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""}:
         return None
     if difference.only_in is not None or not evidence.has_free_kernels:
         return None
-    return CauseEvidence(
+    return CauseMatch(
         "possible",
         f"{difference.name} ran on a GPU while kernels were free; it is in no list of nondeterministic operations",
         here(difference),
     )
 
 
-def _streams(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""} or difference.only_in:
         return None
     if evidence.has_free_kernels:
         return None
-    return CauseEvidence(
+    return CauseMatch(
         "possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same"
     )
 

@@ -20,7 +20,7 @@ GROUPS: dict[Group, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CauseEvidence:
+class CauseMatch:
     """Evidence for a cause in two runs.
 
     Attributes:
@@ -40,7 +40,7 @@ class CauseEvidence:
     is_circumstance: bool = False
 
 
-See = Callable[[Difference, Evidence], CauseEvidence | None]
+See = Callable[[Difference, Evidence], CauseMatch | None]
 
 
 @dataclass(frozen=True, slots=True)

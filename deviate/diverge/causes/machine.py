@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable, Iterable
 
 from deviate.diverge.causes.evidence import VARIABLE, Evidence
-from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause
+from deviate.diverge.causes.known_causes import CauseMatch, KnownCause
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
 from deviate.model.divergence import Difference
 
@@ -45,14 +45,14 @@ COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
 
 def _differing(
     names: Iterable[str], of_what: str, beside: frozenset[str] = frozenset()
-) -> Callable[[Difference, Evidence], CauseEvidence | None]:
+) -> Callable[[Difference, Evidence], CauseMatch | None]:
     """Create a check for facts with these names that differ between the runs.
 
     Args:
         beside: of these names, those that make nothing likely by themselves.
     """
 
-    def see(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+    def see(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         differing = evidence.differing(*names)
         if not differing:
             return None
@@ -62,7 +62,7 @@ def _differing(
             for fact in differing[:3]
         )
         is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
-        return CauseEvidence("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
+        return CauseMatch("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
 
     return see
 
@@ -84,20 +84,20 @@ def _value(value: str | None) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _seeds(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Draws precede all computations: if they differ, other causes cannot be recognised."""
     libraries = evidence.reseeded
     if not libraries:
         return None
     why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(libraries)}"
-    return CauseEvidence("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
+    return CauseMatch("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
 
 
-def _devices(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     first, second = evidence.devices
     if first and second and first != second:
         is_certain = _is_computed(difference, evidence) and not evidence.has_free_kernels
-        return CauseEvidence(
+        return CauseMatch(
             "certain" if is_certain else "likely" if difference.phase in COMPUTED else "possible",
             f"{evidence.runs[0]} is on {first}, {evidence.runs[1]} on {second}",
             is_circumstance=True,
@@ -105,7 +105,7 @@ def _devices(difference: Difference, evidence: Evidence) -> CauseEvidence | None
     return _differing(DEVICES, "the devices differ:", DRIVERS)(difference, evidence)
 
 
-def _software(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _software(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Different library versions are a likely cause if the library computed the difference."""
     beside = BESIDE
     if difference.kind == "operation":
@@ -115,7 +115,7 @@ def _software(difference: Difference, evidence: Evidence) -> CauseEvidence | Non
     return _differing(SOFTWARE, "the software differs:", beside)(difference, evidence)
 
 
-def _precision(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     finding = _differing(PRECISION, "the precision differs:")(difference, evidence)
     if finding is None or difference.kind != "operation" or is_one_of(difference.name, f"{MATRIX}|{CONVOLUTION}"):
         return finding

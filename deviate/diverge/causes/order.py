@@ -4,7 +4,7 @@ import re
 
 from deviate.diverge.causes.draws import EARLY
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here
+from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, here
 from deviate.model.divergence import Certainty, Difference
 
 ENDED = "process ended"
@@ -20,7 +20,7 @@ ADDRESS = "id("
 LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"|#.*")
 
 
-def _hash(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _hash(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in (*EARLY, "forward", "program"):
         return None
     seeds = evidence.fact(HASH_SEED)
@@ -30,69 +30,67 @@ def _hash(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
         return None
     certainty: Certainty = "likely" if difference.phase in ("order", "data") else "possible"
     why = f"the hash seed of Python is another in each run, and an order follows it{format_places(places)}"
-    return CauseEvidence(certainty, why, places, is_circumstance=True)
+    return CauseMatch(certainty, why, places, is_circumstance=True)
 
 
-def _address(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _address(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     places = hazard_places(evidence, "set-order", "hash-value")
     if difference.phase not in EARLY or not evidence.is_held("hash") or not places:
         return None
     why = f"the hash seed is held, but objects in a set stand in the order of their addresses{format_places(places)}"
-    return CauseEvidence("possible", why, places)
+    return CauseMatch("possible", why, places)
 
 
-def _files(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _files(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     places = hazard_places(evidence, "file-order")
     if difference.phase not in ("order", "data", "initial") or not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "order" else "possible"
     order = "examples stand in another order" if difference.phase == "order" else "what is loaded differs first"
     why = f"files are taken in the order of the file system{format_places(places)}"
-    return CauseEvidence(certainty, why, places, order, is_circumstance=True)
+    return CauseMatch(certainty, why, places, order, is_circumstance=True)
 
 
-def _results(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _results(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     places = hazard_places(evidence, "unordered-results")
     if difference.phase not in ("order", "data", "random", "initial") or not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "order" else "possible"
     why = f"results are taken in the order in which work is done{format_places(places)}"
-    return CauseEvidence(certainty, why, places, is_circumstance=True)
+    return CauseMatch(certainty, why, places, is_circumstance=True)
 
 
-def _see_shared_memory(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_shared_memory(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     places = hazard_places(evidence, "shared-memory", "word-vectors")
     if not places or difference.phase not in ("initial", "forward", "loss", "backward", "update"):
         return None
     # Another process is involved if weights changed without an update, or differently with equal gradients.
     certainty: Certainty = "likely" if difference.phase in ("forward", "update") else "possible"
     why = f"the source lets several processes or threads write the weights without a lock{format_places(places)}"
-    return CauseEvidence(certainty, why, places, is_circumstance=True)
+    return CauseMatch(certainty, why, places, is_circumstance=True)
 
 
-def _time(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _time(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in ("program", "metric", "update"):
         return None
     places = hazard_places(evidence, "time-limit")
     counts = evidence.n_steps
     if counts is None or counts[0] == counts[1]:
         return (
-            CauseEvidence("possible", f"the source stops by the clock{format_places(places)}", places)
-            if places
-            else None
+            CauseMatch("possible", f"the source stops by the clock{format_places(places)}", places) if places else None
         )
     is_end = ENDED in difference.instead or difference.step is None or difference.step >= min(counts) - 1
     why = f"{evidence.runs[0]} made {counts[0]} updates and {evidence.runs[1]} {counts[1]}"
     if not is_end:
         return None
     if not places:
-        return CauseEvidence("possible", why)
-    return CauseEvidence(
+        return CauseMatch("possible", why)
+    return CauseMatch(
         "certain", f"{why}, equal up to there, and the source stops by the clock{format_places(places)}", places
     )
 
 
-def _clock(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _clock(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A clock in a line that reports a metric usually just accompanies it."""
     del evidence
     clock = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
@@ -100,7 +98,7 @@ def _clock(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if clock is None or difference.only_in is not None or not is_about_numbers:
         return None
     why = f"the line where the runs part calls {clock[0].rstrip('(')}{format_places(here(difference))}"
-    return CauseEvidence("possible" if clock[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
+    return CauseMatch("possible" if clock[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
 
 
 ORDER: tuple[KnownCause, ...] = (

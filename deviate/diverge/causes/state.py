@@ -3,17 +3,17 @@
 import functools
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here, is_at
+from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.model.divergence import Difference, Place
 
 READS = ("uninitialised", "partly uninitialised")
 
 
-def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     reads = difference.more.get("reads")
     if reads in READS:
-        return CauseEvidence(
+        return CauseMatch(
             "likely", f"{difference.name} read memory that nothing had written ({reads})", here(difference)
         )
     places = hazard_places(evidence, "uninitialised")
@@ -21,7 +21,7 @@ def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseEvide
         return None
     is_elsewhere = difference.kind == "operation" and not is_at(difference, places)
     is_first = difference.phase == "initial" and evidence.has_free_kernels and not is_elsewhere
-    return CauseEvidence(
+    return CauseMatch(
         "likely" if is_first else "possible",
         f"the source uses memory that it does not fill{format_places(places)}",
         places,
@@ -29,49 +29,49 @@ def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseEvide
     )
 
 
-def _leftover(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _leftover(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase not in ("initial", "data", "order", "program", "metric"):
         return None
     warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
     if warnings and difference.phase in ("initial", "program"):
-        return CauseEvidence("likely", warnings[0])
+        return CauseMatch("likely", warnings[0])
     effects = [effect for effect in evidence.side_effects if effect.kind == "absolute-path"]
     if not effects:
         return None
     places = tuple(Place(effect.file, effect.line) for effect in effects)
-    return CauseEvidence(
+    return CauseMatch(
         "possible", f"the script writes outside of its work copy: {effects[0].what}{format_places(places)}", places
     )
 
 
-def _outside(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _outside(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A number that was not computed by the framework."""
     del evidence
     if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
         return None
-    return CauseEvidence(
+    return CauseMatch(
         "possible",
         f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
         here(difference),
     )
 
 
-def _another_way(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _another_way(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.only_in is None or not difference.kind:
         return None
     one, other = evidence.runs if difference.only_in == 1 else evidence.runs[::-1]
     did = f"{one} did {' '.join(dict.fromkeys((difference.kind, difference.name)))}"
     if not difference.instead:
-        return CauseEvidence("likely", f"{did}, which {other} did not", here(difference))
+        return CauseMatch("likely", f"{did}, which {other} did not", here(difference))
     instead = difference.instead
     sentence = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
-    return CauseEvidence("likely", f"{did}, where {sentence}", here(difference))
+    return CauseMatch("likely", f"{did}, where {sentence}", here(difference))
 
 
-def _data(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+def _data(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if difference.phase != "data" or difference.kind != "batch" or evidence.varies("augment"):
         return None
-    return CauseEvidence("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
+    return CauseMatch("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
 
 
 state_cause = functools.partial(KnownCause, group="state")

@@ -177,13 +177,13 @@ def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Va
         yield from _split(getattr(value, name), kinds[name])
 
 
-def _split(figure: object, kind: str) -> Iterator[Value]:
+def _split(value: object, kind: str) -> Iterator[Value]:
     """The cells of one value."""
     parts = _parts(kind)
-    if isinstance(figure, Interval | Test):
-        yield from (_plain(getattr(figure, part)) for part in parts)
+    if isinstance(value, Interval | Test):
+        yield from (_plain(getattr(value, part)) for part in parts)
     else:
-        yield from (_plain(figure), *([None] * (len(parts) - 1)))
+        yield from (_plain(value), *([None] * (len(parts) - 1)))
 
 
 def _plain(value: object) -> Value:

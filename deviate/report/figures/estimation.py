@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import DOTS, Floats, Panel, add_panel, few_ticks, join_lines, new_figure, new_panel
+from deviate.report.figures.panel import DOTTED, Floats, Panel, add_panel, few_ticks, join_lines, new_figure, new_panel
 from deviate.report.figures.reach import axis_limits, cut_note, pad_limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, chains, diameter
@@ -57,7 +57,7 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
     scale.clear_frame("top", "left", "bottom")
     scale.axes.set_ylim(low - origin, high - origin)
     scale.axes.yaxis.set_major_locator(few_ticks(5))
-    dotted: dict[str, Any] = {"color": surface.ink, "linewidth": 0.8 * surface.unit, "linestyle": DOTS}
+    dotted: dict[str, Any] = {"color": surface.ink, "linewidth": 0.8 * surface.unit, "linestyle": DOTTED}
     axes.plot([0, 2.5], [origin] * 2, **dotted)
     other = plot.groups[1]
     if other.mean is not None:

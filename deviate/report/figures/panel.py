@@ -40,7 +40,7 @@ SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
 differs from the first."""
 ARROW = np.array([(5.0, 0.0), (-3.0, 3.6), (-3.0, -3.6)])
 """Corners in units of a head that points right."""
-DASHES, DOTS = (0, (3, 2)), (0, (2, 2))
+DASHED, DOTTED = (0, (3, 2)), (0, (2, 2))
 LEGEND_ROW, LEGEND_KEY, LEGEND_GAP = 18.0, 26.0, 16.0
 """Units of a row of names, of the stroke before a name, and between two names."""
 
@@ -151,7 +151,7 @@ class Panel:
             return
         line = Line2D(x, y, linewidth=width * self.surface.unit, alpha=alpha, zorder=1)
         line.set_color(stroke or (self.surface.ink if index is None else colour(index)))
-        line.set_linestyle(DASHES if is_dashed else "solid")
+        line.set_linestyle(DASHED if is_dashed else "solid")
         line.set_solid_capstyle("round")
         line.set_dash_capstyle("round")
         line.set_transform((scale or self.axes.transData) + _Rounding(self.surface.grain))
@@ -192,7 +192,7 @@ class Panel:
     def rule(self, *, x: float | None = None, y: float | None = None, is_dashed: bool = True) -> None:
         """Draw a thin line across the panel, at x or at y."""
         style = {"color": self.surface.ink, "linewidth": 0.8 * self.surface.unit}
-        dashes = {"linestyle": DOTS} if is_dashed else {}
+        dashes = {"linestyle": DOTTED} if is_dashed else {}
         if x is not None:
             self.axes.axvline(x, **style, **dashes)  # type: ignore[arg-type]
         if y is not None:

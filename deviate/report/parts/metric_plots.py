@@ -123,9 +123,9 @@ def curve_plot(
             continue
         metric = description.metric.name
         scored = {score.replicate for score in description.scores}
-        runs = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
-        completed = tuple(series for run, series in runs if run.replicate in scored)
-        failed = tuple(series for run, series in runs if run.replicate not in scored)
+        runs_with_series = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
+        completed = tuple(series for run, series in runs_with_series if run.replicate in scored)
+        failed = tuple(series for run, series in runs_with_series if run.replicate not in scored)
         groups.append(CurveGroup(index, label, completed, failed))
         courses.append(_course(groups[-1], places_of(description)))
     if not any(group.counted or group.failed for group in groups):

@@ -123,7 +123,7 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
         alike = [run for run in candidates if first_parting([run, outcome], names) is None]
         agreement_by_replicate = {run.replicate: weights_agreement([run, outcome]) for run in alike}
         absorbed = [run for run in alike if agreement_by_replicate[run.replicate] == "equal"]
-        n_unknown = sum(word == "not reached" for word in agreement_by_replicate.values())
+        n_unknown = sum(agreed == "not reached" for agreed in agreement_by_replicate.values())
     else:
         largest = max(_groups(candidates, names), key=len, default=[])
         absorbed = largest if len({run.flips for run in largest}) > 1 else []
