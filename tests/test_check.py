@@ -85,6 +85,7 @@ def test_too_few_runs_are_said_to_be_so_before_the_first_one(project: Path, devi
     assert "needs 5 runs in each, has 2 and 2" in few.out
 
 
+@pytest.mark.slow
 def test_missing_runs_are_no_pass(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     slow = TRAIN.format(shift=0) + "import time\ntime.sleep(1.5)\n"
     (project / "slow.py").write_text(slow)

@@ -129,9 +129,8 @@ def test_bytecode_of_the_guest_that_a_full_disk_has_cut_off_changes_no_result(tm
     assert_survived(arena, Arena(tmp_path / "calm"), 4)
 
 
-@pytest.mark.parametrize(
-    "limit", [pytest.param(400, marks=pytest.mark.slow), 900, pytest.param(1400, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [400, 900, 1400])
 def test_a_limit_of_file_sizes_that_runs_inherit_costs_runs_and_no_results(tmp_path: Path, limit: int) -> None:
     """In bytes: less than what a run records, so that its event file is cut off."""
     arena = Arena(tmp_path / "limited")

@@ -135,6 +135,7 @@ def test_every_form_names_what_there_is_not(setting: Callable[[Scores, Scores], 
         assert list(flaws_of(setting(CASES[before], CASES[after]))) == [], (before, after)
 
 
+@pytest.mark.slow
 def test_a_hundred_metrics_of_which_each_run_misses_some() -> None:
     sides = [_columns(name, {f"class_{i}": CASES["eight"][: i % 4] for i in range(100)}) for name in "ab"]
     assert list(flaws_of(judge(sides))) == []

@@ -52,6 +52,7 @@ print("taken", digest(*[np.array(list(text.encode())) for text in taken]))
 """
 
 
+@pytest.mark.slow
 def test_files_are_divided_and_ordered_by_streams_of_their_own(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("tensorflow")
     require("PIL")

@@ -367,6 +367,7 @@ FIRST = {
 }
 
 
+@pytest.mark.slow
 def test_what_was_injected_is_the_first_record_that_differs(tmp_path: Path) -> None:
     sides = []
     for replicate in "01":
