@@ -185,7 +185,8 @@ def _summary(
     )
     if is_study(findings):
         role, state = "Variant", state[1:]
-    descriptions = [description for description in matched if description is not None]
+    # A metric may stand in two rows: matched with another of the baseline, and with that of its own name.
+    descriptions = list({one.metric.name: one for one in matched if one is not None}.values())
     primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
     shown_descriptions = primary or descriptions[:FEW]
     lines = [

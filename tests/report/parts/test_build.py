@@ -117,6 +117,16 @@ def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -
     assert cells["loss"][0] == "not reported by a"
 
 
+def test_the_summary_has_a_metric_once_that_is_matched_and_has_a_namesake() -> None:
+    sides = [
+        experiment(name, [run(i, {it: single(90 + i) for it in ("acc", "f1")}) for i in range(5)],
+                   [selected("acc"), selected("f1")])
+        for name in ("a", "b")
+    ]  # fmt: skip
+    _, candidate = build_report(judge(sides, matches={"acc": "f1"})).experiments
+    assert len([*candidate.lines, *candidate.others]) == len({*candidate.lines, *candidate.others})
+
+
 def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_one() -> None:
     names = ("acc_a", "acc_b")
     sides = [
