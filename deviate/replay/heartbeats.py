@@ -19,7 +19,7 @@ ABANDONED_S = 86_400.0
 Written = tuple[bytes, tuple[tuple[str, int], ...]]
 
 
-SEEN: dict[Path, tuple[Written, float, bool]] = {}
+HEARTBEATS: dict[Path, tuple[Written, float, bool]] = {}
 """What this process has seen of attempts: what stood there, since when it has, and whether it ever changed."""
 
 
@@ -50,10 +50,10 @@ def _look(attempt: Path) -> tuple[float, bool]:
     """For how many seconds nothing was written, as far as this process has seen, and whether anything ever was."""
     now = time.monotonic()
     written = _read_written(attempt)
-    before, since, has_changed = SEEN.get(attempt, (written, now, False))
+    before, since, has_changed = HEARTBEATS.get(attempt, (written, now, False))
     if before != written:
         since, has_changed = now, True
-    SEEN[attempt] = written, since, has_changed
+    HEARTBEATS[attempt] = written, since, has_changed
     return now - since, has_changed
 
 

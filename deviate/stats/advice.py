@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from deviate.base import first_few
 from deviate.model import (
     IMPORTED_AS,
     NOT_ASKED,
@@ -18,7 +19,7 @@ from deviate.model import (
 )
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.estimates.proof import select_completed
-from deviate.stats.estimates.sample import count, first_of
+from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.family import holm
 from deviate.stats.primary import is_on_test_data
@@ -104,7 +105,7 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     if not heavy:
         return []
     names = list(dict.fromkeys(f"{description.metric.name} of {label}" for description, label in heavy))
-    sentence = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
+    sentence = f"Heavy tails in {first_few(names, N_NAMED)}: the interval of the SD does not hold there"
     return [f"{sentence}. Among {len(tailed)} samples up to 5 % look so by chance. {advice}."]
 
 
@@ -297,7 +298,7 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         if seeds:
             groups.setdefault(seeds, []).append(label)
     return [
-        f"Not varied by deviate{_where(those, labels)}: {first_of(seeds, N_NAMED)}. The value is the same in all "
+        f"Not varied by deviate{_where(those, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
         "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
         "--seed {replicate}."
         for seeds, those in groups.items()
@@ -357,7 +358,7 @@ def _candidates_before(
         if not isinstance(p, Unavailable)
     ]
     names = list(dict.fromkeys(earlier.candidate for earlier in past))
-    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
+    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_few(names, N_NAMED)}."
     return [f"{sentence} Holm over all {len(p_now) + len(p_before)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
@@ -369,7 +370,7 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
         if not_compared:
             number = f"{label} is one of {len(not_compared) + 1} experiments of the same command on the same code"
             warnings.append(
-                f"{number} (others: {first_of(not_compared, N_NAMED)}). Which of them counts must not depend on their "
+                f"{number} (others: {first_few(not_compared, N_NAMED)}). Which of them counts must not depend on their "
                 "results: say that there are several, or compare each."
             )
     return warnings
@@ -401,7 +402,7 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
         for (replicates, n), names in lost.items():
             have = "have" if len(replicates) > 1 else "has"
             warnings.append(
-                f"{first_of(names, N_NAMED)}: {_replicates(replicates)} {have} a score in only one of {pair.baseline} "
+                f"{first_few(names, N_NAMED)}: {_replicates(replicates)} {have} a score in only one of {pair.baseline} "
                 f"and {pair.candidate}: {count(n, 'pair')} left."
             )
         warnings += costs

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from deviate.base import first_few
 from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
 from deviate.stats.estimates.evaluation import evaluation_statements
 from deviate.stats.estimates.proof import select_completed
-from deviate.stats.estimates.sample import count, first_of, spread_refusal
+from deviate.stats.estimates.sample import count, spread_refusal
 from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, find_drawn_streams, isolates, leaves_other_out
 
 MOST_LISTED = 5
@@ -193,7 +194,7 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def _some(words: Sequence[str]) -> str:
-    return first_of(words, MOST_LISTED) if len(words) > MOST_LISTED else _join_words(words)
+    return first_few(words, MOST_LISTED) if len(words) > MOST_LISTED else _join_words(words)
 
 
 def _replicates(replicates: Iterable[int]) -> str:

@@ -1,6 +1,6 @@
 """Data flow of values whose item order is arbitrary: whether a result depends on that order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -288,12 +288,7 @@ def is_aside(function: Function) -> bool:
 
 def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether an expression stands somewhere in what is printed or logged."""
-    for parent in nodes.ancestors(node):
-        if isinstance(parent, cst.Call) and last_name(parent.func) in REPORTING:
-            return True
-        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
-            return False
-    return False
+    return any(last_name(call.func) in REPORTING for call in _enclosing_calls(node, nodes))
 
 
 def is_sorted(node: cst.CSTNode, nodes: Nodes) -> bool:
@@ -301,14 +296,21 @@ def is_sorted(node: cst.CSTNode, nodes: Nodes) -> bool:
     above = nodes.parents.get(node)
     if isinstance(above, cst.Attribute) and above.value is node and above.attr.value == "sort":
         return True
-    for parent in nodes.ancestors(node):
-        if isinstance(parent, cst.Call) and last_name(parent.func) in SORTING:
+    for call in _enclosing_calls(node, nodes):
+        if last_name(call.func) in SORTING:
             return True
-        if isinstance(parent, cst.Call) and last_name(parent.func) not in KEEPING:
-            return False
-        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
+        if last_name(call.func) not in KEEPING:
             return False
     return False
+
+
+def _enclosing_calls(node: cst.CSTNode, nodes: Nodes) -> Iterator[cst.Call]:
+    """The calls of its statement in whose arguments or function a node stands, innermost first."""
+    for parent in nodes.ancestors(node):
+        if isinstance(parent, cst.Call):
+            yield parent
+        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
+            return
 
 
 def is_load(node: cst.CSTNode, nodes: Nodes) -> bool:

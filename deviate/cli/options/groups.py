@@ -19,16 +19,16 @@ def option(metavar: str | None, text: str, *names: str, **settings: Any) -> Any:
 
 
 def flag(metavar: str | None, text: str, *names: str, default: Any = None, **settings: Any) -> Any:
-    """The same as a field of a group, with its default."""
+    """A field of a group that is a flag: the arguments of `option`, and the default."""
     return dataclasses.field(default=default, metadata={"option": option(metavar, text, *names, **settings)})
 
 
 @dataclass_transform(frozen_default=True)
 def option_group(group: type[Group]) -> type[Group]:
     """A frozen dataclass whose fields are flags, or annotated as typer has it."""
-    made = dataclasses.dataclass(frozen=True, slots=True)(group)
-    GROUPS.add(made)
-    return made
+    options = dataclasses.dataclass(frozen=True, slots=True)(group)
+    GROUPS.add(options)
+    return options
 
 
 def expand_groups(verb: Verb, flags: str = "") -> Verb:

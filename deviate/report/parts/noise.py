@@ -10,14 +10,13 @@ from deviate.report.format import (
     clean,
     confidence_text,
     counted,
-    decimals,
     name_text,
     ratio,
     unit_head,
     with_unit,
 )
 from deviate.report.numbers import Number, ends
-from deviate.report.parts.describe import unit_of
+from deviate.report.parts.describe import places_of_interval, unit_of
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.spread import (
     forest_plot,
@@ -172,7 +171,7 @@ def _excess(table: NoiseTable) -> Entry:
     squared = f"{unit}²" if unit else ""
     if isinstance(interval, Unavailable):
         return cell(*numbers.with_unit((Number(excess, None, "signed"),), squared))
-    places = decimals((interval.high - interval.low) / 4)
+    places = places_of_interval(interval)
     level = confidence_text(interval.confidence)
     pieces = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
     meaning = "these runs do not tell it from 0"

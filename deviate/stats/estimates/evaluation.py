@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from deviate.base import first_few
 from deviate.model import DrawEvent, EvaluationData, Experiment
 from deviate.stats.estimates.proof import agreement, evaluation_agreement, select_completed
-from deviate.stats.estimates.sample import count, first_of
+from deviate.stats.estimates.sample import count
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other")
 """The streams that `algo` varies."""
@@ -105,7 +106,7 @@ def _places(events: Sequence[DrawEvent]) -> str:
     if not events:
         return ""
     draws = [f"{event.call} ({event.file}:{event.line}, {event.stream})" for event in events]
-    return f"Drawn outside of the main loop, in streams that vary: {first_of(draws, MOST_PLACES)}. "
+    return f"Drawn outside of the main loop, in streams that vary: {first_few(draws, MOST_PLACES)}. "
 
 
 def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:

@@ -134,13 +134,3 @@ def never_zero(p_value: float) -> float:
 def count(n: int, noun: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def first_of(names: Sequence[str], most: int) -> str:
-    """The first names for a sentence, and the number of others.
-
-    >>> first_of(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
