@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
-from ..adapter_context import AdapterContext
 from ..annotations import Any, Iterator
 from ..checksums import checksum, row_checksums
+from ..streams import Streams
 from ..trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}
@@ -56,9 +56,9 @@ def record_loss(trace: Trace, name: str, array: Any, place: int = -1, **more: ob
 class States:
     """States of the global generators of Python and NumPy; idle ones are skipped when traces are read."""
 
-    def __init__(self, context: AdapterContext) -> None:
-        self.trace = context.trace
-        self.streams = context.streams
+    def __init__(self, trace: Trace, streams: Streams) -> None:
+        self.trace = trace
+        self.streams = streams
 
     def record(self, place: int = -1) -> None:
         """Record the states, one per stream if seeds are controlled."""

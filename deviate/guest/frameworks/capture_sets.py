@@ -6,10 +6,10 @@ import weakref
 from types import FrameType
 
 from .. import names
-from ..adapter_context import AdapterContext
 from ..annotations import Any, Array, Callable
-from ..capture import FULL, PREDICTIONS
+from ..capture import FULL, PREDICTIONS, Capture
 from ..examples import KEY_WIDTH
+from ..project import Project
 from .rows import NO_ROWS, Batches, numbers, rows
 
 INPUTS_OF = {
@@ -30,9 +30,9 @@ class Way:
 class Sets:
     """The sets of one framework in the current evaluation."""
 
-    def __init__(self, context: AdapterContext, framework: str) -> None:
-        self.capture = context.capture
-        self.project = context.project
+    def __init__(self, capture: Capture, project: Project, framework: str) -> None:
+        self.capture = capture
+        self.project = project
         self.framework = framework
         self.has_refused = False
         self.roots: dict[str, Callable[[], Any]] = {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..adapter_context import AdapterContext
 from ..annotations import Any
+from ..capture import Capture
+from ..project import Project
 from .capture_sets import Sets
 from .rows import Batches, numbers
 
@@ -33,10 +34,10 @@ class Loop:
 class Loops:
     """The loops of the current evaluation."""
 
-    def __init__(self, context: AdapterContext, framework: str) -> None:
-        self.capture = context.capture
-        self.recorder = context.recorder
-        self.sets = Sets(context, framework)
+    def __init__(self, capture: Capture, project: Project, framework: str) -> None:
+        self.capture = capture
+        self.recorder = capture.recorder
+        self.sets = Sets(capture, project, framework)
         self.loops: list[Loop] = []
 
     def find_loop(self, root: Any, step: int, name: str | None = None) -> Loop | None:

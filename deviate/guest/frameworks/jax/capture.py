@@ -39,7 +39,7 @@ class JaxCapture(Loops):
     """Captures functions and models of JAX. A loop consists of consecutive calls from one line of the script."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
-        super().__init__(context, FRAMEWORK)
+        super().__init__(context.capture, context.project, FRAMEWORK)
         self.programs = programs
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []

@@ -66,7 +66,7 @@ class JaxTrace:
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.context = context
         self.trace = context.trace
-        self.states = States(context)
+        self.states = States(context.trace, context.streams)
         self.recorder = context.recorder
         self._attempt = partial(context.trace.attempt, "trace of jax")
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()

@@ -39,7 +39,7 @@ class KerasCapture:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
-        self.sets = Sets(context, FRAMEWORK)
+        self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.passes: list[Pass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
         self.stepping: Any = None

@@ -31,7 +31,7 @@ class Capture:
         self.recorder = context.recorder
         self.project = context.project
         self.proof = proof
-        self.sets = Sets(context, FRAMEWORK)
+        self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.estimators: list[Callable[[], Any]] = []

@@ -30,7 +30,7 @@ class SklearnTrace:
     ) -> None:
         self.trace = context.trace
         self._tell = partial(context.trace.attempt, "trace of scikit-learn")
-        self.states = States(context)
+        self.states = States(context.trace, context.streams)
         self.arrays_of = arrays_of
 
     @contextmanager

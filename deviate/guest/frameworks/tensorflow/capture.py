@@ -40,7 +40,7 @@ class Calls(Loops):
     """Calls of trained models by the script."""
 
     def __init__(self, context: AdapterContext) -> None:
-        super().__init__(context, FRAMEWORK)
+        super().__init__(context.capture, context.project, FRAMEWORK)
         self.context = context
         self.proof = context.part(Proof)
         self.drawn: tuple[Any, Any] | None = None

@@ -19,7 +19,7 @@ class Step:
     """
 
     def __init__(self, context: AdapterContext) -> None:
-        self.states = States(context)
+        self.states = States(context.trace, context.streams)
         self.fitting = 0
         self.has_loss = False
         self.at_change: Callable[[], object] = lambda: None
