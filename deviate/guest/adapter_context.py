@@ -6,13 +6,13 @@ import sys
 from types import FrameType
 
 from .annotations import TYPE_CHECKING, Any, Callable
-from .bits import Moment
-from .capture import Capture
+from .observers.bits import Moment
+from .observers.capture import Capture
+from .observers.trace import Trace
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding, wraps_like
 from .streams import Streams
-from .trace import Trace
 from .write_guard import WriteGuard
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class AdapterContext:
         if self.has_looked:
             return
         self.has_looked = True
-        from .held_out import record_held_out  # most processes train nothing
+        from .observers.held_out import record_held_out  # most processes train nothing
 
         with self.recorder.guarded("held-out data"):
             record_held_out(self.recorder, self.project, frame)

@@ -11,13 +11,13 @@ import sys
 from . import checkpoint_guard, imports, source, taps
 from .adapter_context import AdapterContext
 from .annotations import Any
-from .capture import Capture
 from .editable import Editable
+from .observers.capture import Capture
+from .observers.trace import Trace
 from .project import Project
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
 from .streams import Streams
-from .trace import Trace
 from .write_guard import WriteGuard
 
 _context: AdapterContext | None = None

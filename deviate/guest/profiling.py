@@ -11,7 +11,7 @@ from time import perf_counter
 
 from .adapter_context import AdapterContext
 from .annotations import Any, Callable
-from .capture import FOLDER
+from .observers.capture import FOLDER
 
 SCHEMA = 1
 PROFILE = "profile"

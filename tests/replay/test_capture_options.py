@@ -3,7 +3,7 @@
 import pytest
 
 from deviate.errors import InputError
-from deviate.guest.augmentations import CROPS, INNER, Copies
+from deviate.guest.observers.augmentations import CROPS, INNER, Copies
 from deviate.replay.capture_options import (
     AUGMENTATIONS,
     bytes_of,

@@ -7,8 +7,8 @@ from functools import partial
 from types import FrameType
 
 from ...annotations import Any
+from ...observers.array_trace import record, record_batch, record_loss, record_outputs
 from ...seeds import wraps_like
-from ..array_trace import record, record_batch, record_loss, record_outputs
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
 from ..jax.trees import is_concrete, is_float, named_leaves
 from ..jax.weights import Weights

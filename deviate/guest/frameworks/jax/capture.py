@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
-from ..capture_sets import Way
-from ..loops import Loops
-from ..rows import MOST_WAITING, first
+from ...observers.capture_sets import Way
+from ...observers.loops import Loops
+from ...observers.rows import MOST_WAITING, first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
 from .trees import is_concrete, is_key, named_leaves, replace_leaf, subtrees_like

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from ...annotations import TYPE_CHECKING, Any
-from ..rows import LABELS, size_of
+from ...observers.rows import LABELS, size_of
 from .trees import has_rows
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
-from ..array_trace import States, numbered, record, record_batch, record_loss, record_outputs
+from ...observers.array_trace import States, numbered, record, record_batch, record_loss, record_outputs
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 

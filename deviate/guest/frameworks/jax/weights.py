@@ -14,10 +14,10 @@ from weakref import ref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
 from ...arrays import array_of
-from ...bits import flip_element, places
-from ...evaluations import Evaluations
-from ...hashing import weights_digest
-from ..array_trace import buffer
+from ...observers.array_trace import buffer
+from ...observers.bits import flip_element, places
+from ...observers.evaluations import Evaluations
+from ...observers.hashing import weights_digest
 from .programs import Program, Programs
 from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in

@@ -13,9 +13,9 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
+from ...observers.capture_sets import Sets
+from ...observers.rows import Batches, arrays_in, first
 from ...seeds import wraps_like
-from ..capture_sets import Sets
-from ..rows import Batches, arrays_in, first
 from ..tensorflow.proof import Proof, _identities
 
 FRAMEWORK = "keras"

@@ -11,12 +11,12 @@ from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...annotations import Any
+from ...observers.capture_sets import Way
+from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..capture_sets import Way
 from ..jax.capture import JaxCapture
 from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
-from ..rows import arrays_in, first
 from ..tensorflow.proof import Proof
 from .capture import KerasCapture, _unpack, watch_making
 

@@ -7,8 +7,8 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
+from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import Proof
 

@@ -14,8 +14,8 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable, Iterator
+from ...observers.array_trace import named_parts, numbered, record, record_batch, record_loss, record_outputs
 from ...seeds import wraps_like
-from ..array_trace import named_parts, numbered, record, record_batch, record_loss, record_outputs
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor
 from .proof import TRAINERS, is_taped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...annotations import Any
-from ...bits import Moment, places
+from ...observers.bits import Moment, places
 from ...recorder import Recorder
 from .trained import Trained
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
-from ...hashing import weights_digest
+from ...observers.hashing import weights_digest
 from ...seeds import wraps_like
 from .bit import OneBit
 from .evaluation import Evaluation

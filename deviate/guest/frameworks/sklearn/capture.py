@@ -10,9 +10,9 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
 from ...npz import CODES
+from ...observers.capture_sets import Sets
+from ...observers.rows import keys_of, numbers, rows
 from ...seeds import wraps_like
-from ..capture_sets import Sets
-from ..rows import keys_of, numbers, rows
 from .evaluation import owners_of, replace_method
 from .proof import Proof
 

@@ -7,8 +7,8 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
+from ...observers.rows import record_weights
 from ...seeds import wraps_like
-from ..rows import record_weights
 from .evaluation import Evaluation
 
 DEEPEST = 6

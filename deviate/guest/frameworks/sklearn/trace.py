@@ -12,7 +12,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ..array_trace import States, record, record_batch
+from ...observers.array_trace import States, record, record_batch
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"

@@ -13,8 +13,8 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ..loops import Loop, Loops
-from ..rows import arrays_in, numbers
+from ...observers.loops import Loop, Loops
+from ...observers.rows import arrays_in, numbers
 from .proof import Proof
 
 FRAMEWORK = "keras"

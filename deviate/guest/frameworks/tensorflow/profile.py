@@ -8,7 +8,7 @@ import sys
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...capture import FOLDER
+from ...observers.capture import FOLDER
 from ...profiling import Window
 from ...seeds import wraps_like
 from ...xplane import read_device, read_host

@@ -12,8 +12,8 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterable, Iterator
-from ...bits import flip_element, places
-from ...hashing import weights_digest
+from ...observers.bits import flip_element, places
+from ...observers.hashing import weights_digest
 
 
 class Proof:

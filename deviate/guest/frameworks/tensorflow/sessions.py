@@ -12,8 +12,8 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...bits import flip_element, places
-from ..rows import record_weights
+from ...observers.bits import flip_element, places
+from ...observers.rows import record_weights
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
-from ..array_trace import States
+from ...observers.array_trace import States
 
 
 class Step:

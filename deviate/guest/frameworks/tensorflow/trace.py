@@ -13,8 +13,8 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
+from ...observers.array_trace import named_parts, record, record_batch, record_loss, record_outputs
 from ...seeds import wraps_like
-from ..array_trace import named_parts, record, record_batch, record_loss, record_outputs
 from .step import Step, is_eager_tensor
 
 FRAMEWORK = "tensorflow"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from varied import Script
 
-from deviate.guest.augmentations import Copies
+from deviate.guest.observers.augmentations import Copies
 
 TRAINING = """\
 import torch

@@ -7,7 +7,7 @@ from itertools import islice
 from weakref import WeakKeyDictionary, ref
 
 from ....annotations import Any, Callable, Iterator
-from ...rows import LABELS, OUTPUTS
+from ....observers.rows import LABELS, OUTPUTS
 from ..tensors import parts_of
 
 places: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ....annotations import Any
-from ....capture import PREDICTIONS
 from ....npz import CODES
+from ....observers.capture import PREDICTIONS
 from ..tensors import buffer, kind
 from ..trained import Trained
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Iterator
-from ....augmentations import Copies
-from ....capture import PREDICTIONS
+from ....observers.augmentations import Copies
+from ....observers.capture import PREDICTIONS
 from . import predictions
 from .batches import Kinds
 

@@ -10,9 +10,9 @@ import weakref
 from sys import _getframe
 
 from ....annotations import Any
+from ....observers.trace import Trace
+from ....observers.trace_levels import MODULES
 from ....recorder import Recorder
-from ....trace import Trace
-from ....trace_levels import MODULES
 from .names import Names, Root
 from .tensors import Tensors
 

@@ -7,9 +7,9 @@ from functools import partial
 from zlib import crc32
 
 from ....annotations import Any, Iterable, Iterator
-from ....checksums import DeviceChecksums, row_checksums
 from ....npz import CODES
-from ....trace import Trace
+from ....observers.checksums import DeviceChecksums, row_checksums
+from ....observers.trace import Trace
 from ..tensors import buffer, kind
 
 DEEPEST = 8

@@ -15,8 +15,8 @@ from types import FrameType
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable, Iterable
+from ....observers.trace_levels import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
-from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
 from ..proof import Proof
 from ..regions import Forwards

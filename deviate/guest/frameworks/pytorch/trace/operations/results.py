@@ -12,7 +12,7 @@ from .kinds import Operation, argument_tensors, tensors_in
 from .lines import FORWARD
 
 if TYPE_CHECKING:
-    from .....trace import Trace
+    from .....observers.trace import Trace
     from ..tensors import Tensors
     from .lines import Origin
 

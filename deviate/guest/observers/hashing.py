@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from .annotations import Any, Array, Iterable, Sequence
+from ..annotations import Any, Array, Iterable, Sequence
 
 WIDTH = 16
 """Bytes of the hash of one example."""

@@ -7,8 +7,8 @@ import os
 from functools import partial
 from json.encoder import encode_basestring_ascii as _quoted
 
-from .annotations import TYPE_CHECKING, Any, Array, Callable
-from .npz import write_npz
+from ..annotations import TYPE_CHECKING, Any, Array, Callable
+from ..npz import write_npz
 
 if TYPE_CHECKING:
     from typing import Union

@@ -16,14 +16,14 @@ from functools import partial
 from time import perf_counter
 from types import FrameType
 
-from .annotations import TYPE_CHECKING, Array, Callable
-from .seeds import wraps_like
+from ..annotations import TYPE_CHECKING, Array, Callable
+from ..seeds import wraps_like
 from .trace_file import TraceFile, record_line
 from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
 if TYPE_CHECKING:
-    from .project import Project
-    from .recorder import Recorder
+    from ..project import Project
+    from ..recorder import Recorder
     from .trace_file import Digest
 
 LEVELS = {"loss": LOSS, "module": MODULES, "module-gradient": MODULES, "operation": OPERATIONS}

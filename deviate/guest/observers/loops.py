@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..annotations import Any
-from ..capture import Capture
 from ..project import Project
+from .capture import Capture
 from .capture_sets import Sets
 from .rows import Batches, numbers
 

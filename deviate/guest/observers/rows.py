@@ -7,10 +7,10 @@ import sys
 
 from ..annotations import Any, Array, Callable, Iterator, Sequence
 from ..arrays import array_of
-from ..capture import FULL, Capture
-from ..examples import KEY_WIDTH, example_keys
-from ..hashing import weights_digest
 from ..recorder import Recorder
+from .capture import FULL, Capture
+from .examples import KEY_WIDTH, example_keys
+from .hashing import weights_digest
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deviate.guest import checksums
-from deviate.guest.checksums import DeviceChecksums, checksum, row_checksums
+from deviate.guest.observers.checksums import DeviceChecksums, checksum, row_checksums
 
 torch = pytest.importorskip("torch")
 TYPES = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64"]

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from deviate.guest.hashing import Examples, weights_digest
+from deviate.guest.observers.hashing import Examples, weights_digest
 
 ROWS = (1.0, 2.0, 3.0, 4.0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import sys
 
-from .annotations import Any, Callable, Iterator, Sequence
-from .recorder import Recorder
+from ..annotations import Any, Callable, Iterator, Sequence
+from ..recorder import Recorder
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""

@@ -8,9 +8,9 @@ shows that the arrays are examples.
 
 from __future__ import annotations
 
-from .annotations import Array, Sequence
+from ..annotations import Array, Sequence
+from ..recorder import Recorder
 from .hashing import Examples
-from .recorder import Recorder
 
 LOADER = "loader"
 """A loader or a dataset yielded them."""

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 from harness import Child
 
+from deviate.guest.observers.trace import Trace
+from deviate.guest.observers.trace_levels import LOSS, PROBES, WARM_UP
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
-from deviate.guest.trace import Trace
-from deviate.guest.trace_levels import LOSS, PROBES, WARM_UP
 
 LOOP = "for step in range(30):\n    print(step)\n"
 

@@ -11,10 +11,10 @@ import math
 import os
 from threading import get_ident
 
-from .annotations import Array, Callable, Iterable, Sequence
+from ..annotations import Array, Callable, Iterable, Sequence
+from ..npz import write_npz
+from ..recorder import Recorder
 from .examples import Set, fit_name
-from .npz import write_npz
-from .recorder import Recorder
 
 FOLDER = "artifacts"
 PREDICTIONS, WEIGHTS = "predictions", "weights"

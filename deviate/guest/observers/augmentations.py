@@ -6,7 +6,7 @@ size from the image with a border, the one in the middle included; every crop of
 
 from __future__ import annotations
 
-from .annotations import TYPE_CHECKING, Sequence
+from ..annotations import TYPE_CHECKING, Sequence
 
 if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]

@@ -6,9 +6,9 @@ import sys
 from zlib import crc32
 
 from ..annotations import Any, Iterator
-from ..checksums import checksum, row_checksums
 from ..streams import Streams
-from ..trace import Trace
+from .checksums import checksum, row_checksums
+from .trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}
 """Libraries whose global generators are read here, and what records call them."""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviate.guest.capture import FULL
-from deviate.guest.frameworks import rows
-from deviate.guest.frameworks.rows import Batches
+from deviate.guest.observers import rows
+from deviate.guest.observers.capture import FULL
+from deviate.guest.observers.rows import Batches
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=8)
 TEXTS = np.array(["a", "bb", "ccc", "a\x1fb", ""])

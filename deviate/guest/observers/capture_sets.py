@@ -7,9 +7,9 @@ from types import FrameType
 
 from .. import names
 from ..annotations import Any, Array, Callable
-from ..capture import FULL, PREDICTIONS, Capture
-from ..examples import KEY_WIDTH
 from ..project import Project
+from .capture import FULL, PREDICTIONS, Capture
+from .examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
 
 INPUTS_OF = {

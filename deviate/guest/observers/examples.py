@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .annotations import Array
+from ..annotations import Array
 
 KEY_WIDTH = 8
 """Bytes of the hash by which an example is known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from .annotations import Any
+from ..annotations import Any
 
 MOST_ROWS = 4096
 """Rows of an array that have a checksum of their own."""
