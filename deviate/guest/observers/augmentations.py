@@ -6,7 +6,9 @@ size from the image with a border, the one in the middle included; every crop of
 
 from __future__ import annotations
 
-from ..annotations import TYPE_CHECKING, Sequence
+import sys
+
+from ..annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]
@@ -50,3 +52,70 @@ class Copies:
 
     def __len__(self) -> int:
         return (len(self.places) * (1 + self.is_flipped)) or 1
+
+
+class Images:
+    """Cuts copies from batches of images; this class does so with NumPy arrays.
+
+    Attributes:
+        axes: those of height and width, of four.
+    """
+
+    def __init__(self, axes: tuple[int, int]) -> None:
+        self.axes = axes
+
+    def is_batch(self, value: Any) -> bool:
+        """Whether a value is a batch of images."""
+        return len(getattr(value, "shape", ())) == 4 and "float" in str(value.dtype)
+
+    def flip(self, images: Any) -> Any:
+        """Flip left to right."""
+        return sys.modules["numpy"].flip(images, self.axes[1])
+
+    def add_border(self, images: Any, border: int) -> Any:
+        """Add a border of the darkest value of each channel of each image, as the value of black is unknown."""
+        numpy = sys.modules["numpy"]
+        shape = [size + 2 * border * (axis in self.axes) for axis, size in enumerate(images.shape)]
+        bordered = numpy.broadcast_to(images.min(axis=self.axes, keepdims=True), shape).copy()
+        inside = [slice(border, border + images.shape[axis]) for axis in self.axes]
+        bordered[self._part(*inside)] = images
+        return bordered
+
+    def copies(self, images: Any, name: str) -> Iterator[Any]:
+        """Yield the copies of an augmentation, one at a time to save memory."""
+        copies = Copies(name, *(images.shape[axis] for axis in self.axes))
+        flips = [images, self.flip(images)] if copies.is_flipped else [images]
+        if not copies.places:
+            yield flips[-1]
+            return
+        for flipped in flips:
+            bordered = self.add_border(flipped, copies.border) if copies.border else flipped
+            for row, column in copies.places:
+                yield bordered[self._part(slice(row, row + copies.size[0]), slice(column, column + copies.size[1]))]
+
+    def _part(self, rows: slice, columns: slice) -> tuple[slice, ...]:
+        part = [slice(None)] * 4
+        part[self.axes[0]], part[self.axes[1]] = rows, columns
+        return tuple(part)
+
+
+def mean_outputs(
+    images: Images, names: Sequence[str], batch: Any, outputs: Any, call: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """The mean output for an image and its copies, as Summers & Dinneen (2021) have it (their strategy "tta").
+
+    Args:
+        batch: the images that the model was called with. outputs: what it put out; not changed.
+        call: calls the model with other images of this form; no gradients are computed, no generator is moved.
+
+    Returns:
+        Means by name of the augmentation, each of the shape of `outputs`.
+    """
+    means: dict[str, Any] = {}
+    for name in names:
+        total, n_copies = outputs * 1, 0  # a copy, zeros with their signs
+        for copy in images.copies(batch, name):
+            total += call(copy)
+            n_copies += 1
+        means[name] = total / (1 + n_copies)
+    return means

@@ -1,12 +1,12 @@
-"""One bit: selects the weight, and computes the number with the bit flipped. Frameworks read and write the bytes."""
+"""One bit: flips the lowest bit of one number of one weight, before the first training step or at a later one."""
 
 from __future__ import annotations
 
 import math
-import sys
 
 from ..annotations import Any, Callable, Iterator, Sequence
 from ..recorder import Recorder
+from .arrays import Arrays
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""
@@ -42,6 +42,47 @@ class Moment:
         self.recorder.event("uncontrolled", otherwise if self.is_due else early, "", 0)
 
 
+class OneBit:
+    """The bit of the weights of one framework, flipped once.
+
+    Args:
+        seed: the level of the control `one-bit`; None where no bit is to be flipped.
+
+    Attributes:
+        is_pending: whether the bit is still to be flipped.
+    """
+
+    def __init__(self, moment: Moment, seed: str | None, arrays: Arrays) -> None:
+        self.moment = moment
+        self.seed = str(seed)
+        self.arrays = arrays
+        self.is_pending = seed is not None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the bit is to be flipped now."""
+        return self.is_pending and self.moment.is_due
+
+    def flip(self, framework: str, weights: Sequence[tuple[str, Any, Sequence[int]]]) -> tuple[int, Any] | None:
+        """Flip the bit of one of these weights, and record which one.
+
+        Args:
+            framework: what the record calls the framework.
+            weights: name, array and shape of each weight; one of another type than floating-point has the shape ().
+
+        Returns:
+            the index of the weight, and the array that takes its place; None where no bit was flipped.
+        """
+        for number, index in places(self.seed, [shape for _, _, shape in weights]):
+            name, array, _ = weights[number]
+            flipped = self.arrays.flip(array, index)
+            if flipped is not None:
+                self.is_pending = False
+                self.moment.recorder.event("flip", framework, name, list(index), *flipped[1:])
+                return number, flipped[0]
+        return None
+
+
 def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield candidates in order: number of an array, and index of an element; the first finite one is used.
 
@@ -74,29 +115,3 @@ def unravel_index(place: int, shape: Sequence[int]) -> tuple[int, ...]:
         index.append(place % size)
         place //= size
     return tuple(reversed(index))
-
-
-def flip_lowest_bit(raw: bytes) -> bytes:
-    """The bytes of a floating-point number with the lowest bit of its significand flipped.
-
-    Args:
-        raw: a number of any binary type, in the byte order of the machine.
-
-    Source: IEEE 754-2019, section 3.4 (the significand's field comes last); so have bfloat16 and the types of 8 bits.
-    """
-    number = int.from_bytes(raw, _ORDER) ^ 1
-    return number.to_bytes(len(raw), _ORDER)
-
-
-def flip_element(array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
-    """Flip the lowest bit of an element of a NumPy array; returns the array, and the value before and after."""
-    before = float(array[index])
-    if not math.isfinite(before):
-        return None
-    numpy = sys.modules["numpy"]
-    changed = numpy.array(array)
-    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
-    return changed, before, float(changed[index])
-
-
-_ORDER = sys.byteorder

@@ -83,8 +83,8 @@ class Sets:
         batches: Batches,
         step: int | None = None,
         beside: Callable[[], Any] = lambda: None,
-    ) -> None:
-        """Store a pass over data, or a part of one.
+    ) -> str:
+        """Store a pass over data, or a part of one; gives the name of the set, "" where nothing is stored.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
 
@@ -99,7 +99,16 @@ class Sets:
         elif arrays is None:
             self.refuse(name, batches.why_not or NO_ROWS)
         else:
-            self.keep(name, root, arrays, step)
+            return self.keep(name, root, arrays, step)
+        return ""
+
+    def store_further(self, name: str, batches: Batches, step: int) -> None:
+        """Store further outputs for the examples of a set that has just been stored, as `<name>+<suffix>`."""
+        arrays = rows(*batches.whole())
+        if arrays is not None:
+            if name in self.capture.open:
+                self.capture.again(name)
+            self.capture.rows(name, arrays, self.framework, step)
 
     def keep(self, name: str, root: Any, arrays: dict[str, Array], step: int | None = None) -> str:
         """Store arrays that are already in their final form."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from ..annotations import Any
+from types import FrameType
+
+from ..annotations import Any, Mapping
 from ..project import Project
 from .capture import Capture
 from .capture_sets import Sets
 from .rows import Batches, numbers
+
+_NONE: Mapping[str, Any] = {}
 
 
 class Loop:
@@ -18,6 +22,7 @@ class Loop:
         root: by what of it the loop is known.
         step: of the main loop.
         batches: what was put out.
+        further: the batches of further outputs, by suffix; rows as in `batches`.
     """
 
     def __init__(self, name: str, data: Any, root: Any, step: int, batches: Batches) -> None:
@@ -26,9 +31,13 @@ class Loop:
         self.root = root
         self.step = step
         self.batches = batches
+        self.further: dict[str, Batches] = {}
 
-    def add(self, outputs: Any, truth: Any, inputs: list[Any]) -> None:
-        self.batches.add(outputs, _snapshot(truth), [_snapshot(each) for each in inputs])
+    def add(self, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = _NONE) -> None:
+        truth, inputs = _snapshot(truth), [_snapshot(each) for each in inputs]
+        self.batches.add(outputs, truth, inputs)
+        for suffix, more in further.items():
+            self.further.setdefault(suffix, Batches(self.batches.capture)).add(more, truth, inputs)
 
 
 class Loops:
@@ -49,6 +58,19 @@ class Loops:
         self.loops.append(Loop(name, data, root, step, Batches(self.capture)))
         return self.loops[-1]
 
+    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None) -> Loop:
+        """The loop that a call in this frame belongs to.
+
+        Args:
+            data: the first input. iterator: of the loader that yielded it; None where the script has it from elsewhere,
+                and calls from one call path belong together.
+        """
+        step = self.capture.step()
+        root = self.sets.way(frame) if iterator is None else iterator
+        source = data if iterator is None else getattr(iterator, "loader", iterator)
+        name = self.sets.name(source, frame)[0]
+        return self.find_loop(root, step, name) or self.begin(name, source, root, step)
+
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is called with labels and outputs, which may belong to the latest call."""
         if self.loops:
@@ -59,7 +81,9 @@ class Loops:
         loops, self.loops = self.loops, []
         for loop in loops:
             with self.recorder.guarded("outputs of %s" % loop.name):
-                self.sets.store(loop.name, loop.data, loop.batches, loop.step)
+                name = self.sets.store(loop.name, loop.data, loop.batches, loop.step)
+                for suffix, batches in loop.further.items() if name else ():
+                    self.sets.store_further("%s+%s" % (name, suffix), batches, loop.step)
 
 
 def _snapshot(value: Any) -> Any:

@@ -7,10 +7,8 @@ import sys
 
 from ..annotations import Any, Array, Callable, Iterator, Sequence
 from ..arrays import array_of
-from ..recorder import Recorder
 from .capture import FULL, Capture
 from .examples import KEY_WIDTH, example_keys
-from .hashing import weights_digest
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""
@@ -103,14 +101,6 @@ class Batches:
         if self.places is None:
             self.places = [place for place, each in enumerate(arrays) if _has_rows(each, n)]
         return keys_of([arrays[place] for place in self.places if place < len(arrays)], n)
-
-
-def record_weights(recorder: Recorder, moment: str, framework: str, arrays: list[tuple[str, Any]]) -> None:
-    """Record the hash of NumPy weights by name, if there are any."""
-    if arrays:
-        weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
-        n = sum(int(array.size) for _, array in arrays)
-        recorder.event("weights", moment, framework, weights_digest(weights), n)
 
 
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:

@@ -8,7 +8,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from deviate.guest.observers.bits import flip_lowest_bit, places, unravel_index
+from deviate.guest.observers.arrays import flip_lowest_bit
+from deviate.guest.observers.bits import places, unravel_index
 
 
 def test_all_elements_of_matrices_are_chosen_alike_and_none_of_vectors() -> None:

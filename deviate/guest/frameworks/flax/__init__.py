@@ -80,7 +80,7 @@ def _patch_states(train_state: Any, jax_parts: Parts) -> None:
 
     def create(cls: Any, **kwargs: Any) -> Any:
         if "params" in kwargs:
-            kwargs["params"] = jax_parts.one_bit.flip(kwargs["params"])
+            kwargs["params"] = jax_parts.bit.flip(kwargs["params"])
         return original(cls, **kwargs)
 
     train_state.create = classmethod(wraps_like(create, original))

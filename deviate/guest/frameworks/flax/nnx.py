@@ -121,9 +121,9 @@ def _patch_optimizers(nnx: Any, jax_parts: Parts, capture: NnxCapture | None) ->
             return nnx.state(model, chosen)
 
         def flip() -> None:
-            nnx.update(model, jax_parts.one_bit.flip(weights_of(model)))
+            nnx.update(model, jax_parts.bit.flip(weights_of(model)))
 
-        recorder.tell([flip] if jax_parts.one_bit.is_pending else [])  # before the optimizer reads it
+        recorder.tell([flip] if jax_parts.bit.one_bit.is_pending else [])  # before the optimizer reads it
         original(self, model, *args, **kwargs)
         jax_parts.weights.model(model, weights_of)
         if capture is not None:

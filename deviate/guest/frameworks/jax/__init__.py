@@ -13,7 +13,7 @@ from .controls import Controls, facts
 from .keys import Keys
 from .prints import lend_loops, observe_prints
 from .programs import Programs
-from .weights import OneBit, Weights
+from .weights import FlippedBit, Weights
 
 if TYPE_CHECKING:
     from .trace import JaxTrace
@@ -45,7 +45,7 @@ class Parts:
 
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
-        self.one_bit = OneBit(context, self.programs)
+        self.bit = FlippedBit(context, self.programs)
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -74,7 +74,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
     def close() -> None:
         recorder.tell([
             lambda: jax_parts.weights.emit_hash("exit"),
-            jax_parts.one_bit.close,
+            jax_parts.bit.close,
             lambda: recorder.event("environment", facts(jax)),
         ])  # fmt: skip
 

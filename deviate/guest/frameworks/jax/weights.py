@@ -15,9 +15,10 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
 from ...arrays import array_of
 from ...observers.array_trace import buffer
-from ...observers.bits import flip_element, places
+from ...observers.arrays import Arrays
+from ...observers.bits import OneBit
 from ...observers.evaluations import Evaluations
-from ...observers.hashing import weights_digest
+from ...observers.weights import record_weights
 from .programs import Program, Programs
 from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
@@ -25,6 +26,20 @@ from .trees import places as places_in
 FRAMEWORK = "jax"
 TRIES = 5
 """Calls in which the results of a function must come back as arguments to be taken for weights."""
+
+
+class Leaves(Arrays):
+    """Arrays of JAX on this host."""
+
+    def exact(self, array: Any) -> Array:
+        return str(array.dtype), array.shape, partial(buffer, array)
+
+    def plain(self, array: Any) -> Array:
+        kind, _, data = array_of(array if array.ndim else array.reshape(1))
+        return kind, array.shape, data
+
+    def like(self, numbers: Any, array: Any) -> Any:
+        return sys.modules["jax"].device_put(numbers, array.sharding) if hasattr(array, "sharding") else numbers
 
 
 class Weights:
@@ -44,8 +59,11 @@ class Weights:
             from .capture import JaxCapture  # most runs keep nothing
 
             self.capture = JaxCapture(context, programs)
+        self.arrays = Leaves()
         if context.capture.wants_weights:
-            context.capture.weights_of[FRAMEWORK] = self.arrays
+            context.capture.weights_of[FRAMEWORK] = lambda: [
+                (name, self.arrays.plain(leaf)) for name, leaf in self.leaves()
+            ]
         self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
@@ -104,13 +122,8 @@ class Weights:
     def emit_hash(self, moment: str) -> None:
         """Report the hash of the current weights, if they can be accessed."""
         self.evaluation.data.end()
-        leaves = self.leaves()
-        if leaves:
-            count = sum(int(leaf.size) for _, leaf in leaves)
-            digest = weights_digest(
-                (name, (str(leaf.dtype), leaf.shape, partial(buffer, leaf))) for name, leaf in leaves
-            )
-            self.recorder.event("weights", moment, FRAMEWORK, digest, count)
+        weights = ((name, leaf, True) for name, leaf in self.leaves())
+        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, weights)
 
     def leaves(self) -> list[tuple[str, Any]]:
         """Weights by name; empty if some have no values on this host."""
@@ -128,11 +141,6 @@ class Weights:
             for name, leaf in named_leaves(tree)
         ]
         return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
-
-    def arrays(self) -> list[tuple[str, Array]]:
-        """Weights by name for the capture, converted to types that NumPy has."""
-        arrays = [(name, leaf.shape, array_of(leaf if leaf.ndim else leaf.reshape(1))) for name, leaf in self.leaves()]
-        return [(name, (kind, shape, data)) for name, shape, (kind, _, data) in arrays]
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
@@ -216,55 +224,49 @@ def is_training(options: dict[str, Any]) -> bool:
     )
 
 
-class OneBit:
-    """Flips one bit of one weight before the first training step."""
+class FlippedBit:
+    """Flips the bit in a tree of weights, which are arguments of a function or the state of an optimizer."""
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.recorder = context.recorder
         self.programs = programs
-        self.seed = context.controls.get("one-bit")
-        self.is_pending = self.seed is not None
-        self.moment = context.flip
+        self.arrays = Leaves()
+        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
         # Where the weights are among the arguments; only before the first step are they told from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
-        if self.is_pending:
+        if self.one_bit.is_pending:
             programs.before = self.before
 
     def flip(self, tree: Any) -> Any:
         """The weights with one bit flipped; the same tree if there is nothing to flip."""
         with self.recorder.guarded("one-bit"):
-            return self._flip(tree) if self.is_pending and self.moment.is_due else tree
+            return self._flip(tree) if self.one_bit.is_due else tree
         return tree
 
     def _flip(self, tree: Any) -> Any:
         leaves = named_leaves(tree)
         if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
             return tree
-        numpy = sys.modules["numpy"]
-        shapes = [leaf.shape if is_float(leaf) else () for _, leaf in leaves]
-        for number, index in places(str(self.seed), shapes):
-            name, leaf = leaves[number]
-            change = flip_element(numpy.asarray(leaf), index)
-            if change is None:
-                continue
-            array = change[0]
-            self.recorder.event("flip", FRAMEWORK, name, list(index), *change[1:])
-            self.is_pending, self.programs.before = False, None
-            util = sys.modules["jax"].tree_util
-            values = [leaf for _, leaf in leaves]
-            values[number] = sys.modules["jax"].device_put(array, leaf.sharding) if hasattr(leaf, "sharding") else array
-            return util.tree_unflatten(util.tree_structure(tree), values)
-        return tree
+        weights = [(name, leaf, leaf.shape if is_float(leaf) else ()) for name, leaf in leaves]
+        flipped = self.one_bit.flip(FRAMEWORK, weights)
+        if flipped is None:
+            return tree
+        self.programs.before = None
+        number, array = flipped
+        values = [leaf for _, leaf in leaves]
+        values[number] = self.arrays.like(array, values[number])
+        util = sys.modules["jax"].tree_util
+        return util.tree_unflatten(util.tree_structure(tree), values)
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Arguments of an outermost call, with the bit flipped in the weights if it is the first that trains."""
         with self.recorder.guarded("one-bit"):
             way = self.ways.get(program)
-            if self.is_pending and way is None:
+            if self.one_bit.is_pending and way is None:
                 way = self._way(inner, program, args, kwargs)
                 if way is not None:
                     self.ways[program] = way
-            if self.is_pending and self.moment.is_due and way is not None:
+            if self.one_bit.is_due and way is not None:
                 args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
         return args, kwargs
 
@@ -285,8 +287,8 @@ class OneBit:
 
     def close(self) -> None:
         """Report if no weights were found in a process that trained with JAX."""
-        if self.is_pending and self.programs.has_differentiated:
-            self.moment.record_miss("no weights could be reached for one-bit")
+        if self.one_bit.is_pending and self.programs.has_differentiated:
+            self.one_bit.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

@@ -12,11 +12,12 @@ import weakref
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Callable
+from ...annotations import Any, Array, Callable, Iterator
+from ...npz import CODES
 from ...observers.capture_sets import Sets
 from ...observers.rows import Batches, arrays_in, first
 from ...seeds import wraps_like
-from ..tensorflow.proof import Proof, _identities
+from ..tensorflow.proof import Proof, identities_of
 
 FRAMEWORK = "keras"
 SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
@@ -46,25 +47,23 @@ class KerasCapture:
         self.seen: Any = None
         self.scored: Any = None
         if self.capture.wants_weights:
-            self.capture.weights_of[FRAMEWORK] = self.weights
+            self.capture.weights_of[FRAMEWORK] = lambda: list(self.weights())
 
     # ------------------------------------------------------------ weights
 
-    def weights(self) -> list[tuple[str, Array]]:
-        """All variables of trained models, named as in `Proof`."""
-        arrays: list[tuple[str, Array]] = []
-        for name, _, value in self.proof.arrays():
-            array = value.astype("float32") if str(value.dtype) == "bfloat16" else value
-            if array.dtype.kind in "fiub":
-                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
-        return arrays
+    def weights(self) -> Iterator[tuple[str, Array]]:
+        """All variables of trained models that hold numbers, named as in `Proof`."""
+        for name, variable, _ in self.proof.weights():
+            array = self.proof.arrays.plain(variable)
+            if array[0] in CODES:
+                yield name, array
 
     def tensors(self) -> set[int]:
         """Ids of all variables of models trained so far, and of their backend variables."""
         self.models.update(self.proof._live(self.proof.models))
         variables = [variable for _, variable in self.proof.named_variables()]
         variables += [variable for model in self.models for variable in model.variables]
-        return {identity for variable in variables for identity in _identities(variable)}
+        return {identity for variable in variables for identity in identities_of(variable)}
 
     # ------------------------------------------------------------ passes
 

@@ -48,7 +48,7 @@ class Watch:
     def patch_trainer(self, module: Any) -> None:
         """Patch the trainer module of a backend, which runs models itself."""
         if TRAINERS[module.__name__] == "TorchTrainer":
-            self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips the bit
+            self.proof.one_bit.is_pending = False  # the layers are modules of PyTorch, whose adapter flips the bit
             if self.capture is not None:
                 self.context.capture.ids_above = self.capture.tensors
         trainer = getattr(module, TRAINERS[module.__name__])

@@ -7,15 +7,14 @@ flipped.
 from __future__ import annotations
 
 import weakref
-from functools import partial
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
-from ...observers.hashing import weights_digest
+from ...observers.bits import OneBit
+from ...observers.weights import record_weights
 from ...seeds import wraps_like
-from .bit import OneBit
 from .evaluation import Evaluation
-from .tensors import buffer, kind
+from .tensors import TensorArrays
 from .trained import Trained
 
 FRAMEWORK = "torch"
@@ -34,8 +33,8 @@ class Proof:
         self.recorder = context.recorder
         self.trained = Trained(context)
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, context.recorder)
-        seed = context.controls.get("one-bit")
-        self.bit = None if seed is None else OneBit(torch, seed, self.trained, context.flip, context.recorder)
+        self.arrays = TensorArrays(torch)
+        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
     def patch(self) -> None:
@@ -56,8 +55,8 @@ class Proof:
             self.trained.add(module)
             for callback in self.at_training:
                 callback(module, args, kwargs)
-            if self.bit is not None and self.bit.is_done_before(module):
-                self.bit = None
+            if self.one_bit.is_due:
+                self._flip_bit(module)
         if self.evaluation is not None:
             try:
                 if not is_training:
@@ -86,18 +85,28 @@ class Proof:
     def emit_hash(self, moment: str) -> None:
         """Report the hash of the trained weights that still exist."""
         self.trained.settle()
-        tensors = dict(self.trained.tensors(is_whole=True))
-        if tensors:
-            parameter = self.torch.nn.Parameter
-            n = sum(
-                tensor.numel() for tensor in tensors.values() if tensor.requires_grad or isinstance(tensor, parameter)
-            )
-            arrays = ((name, (kind(tensor), tensor.shape, partial(buffer, tensor))) for name, tensor in tensors.items())
-            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), n)
+        parameter = self.torch.nn.Parameter
+        weights = (
+            (name, tensor, tensor.requires_grad or isinstance(tensor, parameter))
+            for name, tensor in dict(self.trained.tensors(is_whole=True)).items()
+        )
+        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, weights)
+
+    def _flip_bit(self, module: Any) -> None:
+        """Flip the bit before a training forward pass, as soon as there are weights."""
+        with self.recorder.guarded("one-bit"):
+            names = {id(tensor): name for name, tensor in self.trained.tensors()}
+            names.update((id(weight), name) for name, weight in module.named_parameters())
+            optimized = [weight for _, weight in self.trained.optimized_weights()]
+            candidates = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
+            if any(hasattr(weight, "materialize") for weight in candidates.values()):
+                return  # a lazy module has no shapes before its first pass
+            weights = [weight for weight in candidates.values() if weight.is_floating_point()]
+            self.one_bit.flip(FRAMEWORK, [(names.get(id(weight), ""), weight, weight.shape) for weight in weights])
 
     def _close(self) -> None:
-        if self.bit is not None:
-            self.bit.moment.record_miss("no weight matrix for one-bit")
+        if self.one_bit.is_pending:
+            self.one_bit.moment.record_miss("no weight matrix for one-bit")
         if self.evaluation is not None:
             self.evaluation.close()
         self.emit_hash("exit")

@@ -3,10 +3,53 @@
 from __future__ import annotations
 
 import ctypes
+import math
+from functools import partial
 
-from ...annotations import Any, Callable, Iterator
+from ...annotations import TYPE_CHECKING, Any, Array, Callable, Iterator, Sequence
+from ...npz import CODES
+from ...observers.arrays import Arrays
+
+if TYPE_CHECKING:
+    from ...observers.augmentations import Images
 
 DEEPEST = 4
+WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
+"""Whole numbers as wide as the floating-point numbers of so many bytes."""
+
+
+class TensorArrays(Arrays):
+    """Tensors, whose numbers stay on their device until somebody asks for the bytes."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def is_array(self, value: Any) -> bool:
+        return isinstance(value, self.torch.Tensor)
+
+    def form(self, array: Any) -> tuple[str, Sequence[int]]:
+        return kind(array), tuple(array.shape)
+
+    def exact(self, array: Any) -> Array:
+        return kind(array), tuple(array.shape), partial(buffer, array)
+
+    def plain(self, array: Any) -> Array:
+        if kind(array) in CODES:
+            return self.exact(array)
+        return "float32", tuple(array.shape), lambda: buffer(array.detach().float())
+
+    def images(self) -> Images:
+        from .images import TensorImages  # few runs ask for copies
+
+        return TensorImages()
+
+    def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+        element = array.data[index]  # through `data` the autograd graph is not affected
+        before = float(element.item())
+        if not math.isfinite(before):
+            return None
+        element.view(getattr(self.torch, WORDS[element.element_size()])).bitwise_xor_(1)
+        return array, before, float(element.item())
 
 
 def buffer(tensor: Any) -> Any:

@@ -7,7 +7,8 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.rows import record_weights
+from ...observers.arrays import Arrays
+from ...observers.weights import record_weights
 from ...seeds import wraps_like
 from .evaluation import Evaluation
 
@@ -82,7 +83,8 @@ class Proof:
 
     def emit_hash(self, moment: str) -> None:
         """Report the hash of the estimators that still exist."""
-        record_weights(self.recorder, moment, "sklearn", list(self.arrays()))
+        weights = ((name, array, True) for name, array in self.arrays())
+        record_weights(self.recorder, Arrays(), "sklearn", moment, weights)
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:

@@ -12,8 +12,22 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterable, Iterator
-from ...observers.bits import flip_element, places
-from ...observers.hashing import weights_digest
+from ...observers.arrays import Arrays
+from ...observers.bits import OneBit
+from ...observers.weights import record_weights
+
+
+class Variables(Arrays):
+    """Variables of any Keras backend, and of TensorFlow."""
+
+    def numbers(self, array: Any) -> Any:
+        return to_numpy(array)
+
+    def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+        flipped = super().flip(array, index)
+        if flipped is not None:
+            array.assign(flipped[0])
+        return flipped
 
 
 class Proof:
@@ -21,9 +35,9 @@ class Proof:
 
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
-        self.bit = context.controls.get("one-bit")
-        self.moment = context.flip
-        self.moment.at_step.append(self._flip_later)
+        self.arrays = Variables()
+        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
+        context.flip.at_step.append(self._flip_later)
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
@@ -35,7 +49,7 @@ class Proof:
     def train(self, model: Any) -> None:
         """A Keras model is about to be trained."""
         self._remember(self.models, model)
-        if self.bit is not None and self.moment.is_due and model.built:
+        if self.one_bit.is_due and model.built:
             self.flip(model.trainable_variables)
 
     def optimize(self, variables: Any) -> None:
@@ -45,7 +59,7 @@ class Proof:
         assignable = [variable for variable in variables if hasattr(variable, "assign")]
         for variable in assignable:
             self._remember(self.variables, variable)
-        if assignable and self.bit is not None and self.moment.is_due:
+        if assignable and self.one_bit.is_due:
             self.flip(assignable)
 
     def _remember(self, references: dict[int, Any], target: Any) -> None:
@@ -61,8 +75,8 @@ class Proof:
 
     def is_trained(self, layer: Any) -> bool:
         """Whether a Keras layer has trained weights."""
-        identities = {id(tensor) for variable in self._live(self.variables) for tensor in _identities(variable)}
-        return any(not identities.isdisjoint(_identities(variable)) for variable in layer.trainable_variables) or any(
+        identities = {id(tensor) for variable in self._live(self.variables) for tensor in identities_of(variable)}
+        return any(not identities.isdisjoint(identities_of(variable)) for variable in layer.trainable_variables) or any(
             layer is model for model in self._live(self.models)
         )
 
@@ -78,23 +92,18 @@ class Proof:
         """Report the hash of the trained weights that still exist."""
         if len(self.models) + len(self.variables) > 1 or moment == "exit":
             gc.collect()  # otherwise the result would depend on when garbage is collected
-        arrays, n_parameters = [], 0
-        for name, variable, array in self.arrays():
-            n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
-            arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        framework = "keras" if any(self._live(self.models)) else "tensorflow"
+        record_weights(self.recorder, self.arrays, framework, moment, self.weights())
         self.is_told = True
-        if arrays:
-            framework = "keras" if any(self._live(self.models)) else "tensorflow"
-            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
 
-    def arrays(self) -> Iterator[tuple[str, Any, Any]]:
-        """Names, variables and values, without duplicates."""
+    def weights(self) -> Iterator[tuple[str, Any, bool]]:
+        """Names and variables, without duplicates, and whether they are trained."""
         recorded: set[int] = set()
         for name, variable in self.named_variables():
-            identities = _identities(variable)
+            identities = identities_of(variable)
             if recorded.isdisjoint(identities):
                 recorded.update(identities)
-                yield name, variable, to_numpy(variable)
+                yield name, variable, bool(getattr(variable, "trainable", True))
 
     def named_variables(self) -> Iterator[tuple[str, Any]]:
         for number, model in enumerate(self._live(self.models)):
@@ -104,8 +113,8 @@ class Proof:
             yield "variable %d.%s" % (number, variable.name), variable
 
     def _close(self) -> None:
-        if self.bit is not None and (self.models or self.variables):
-            self.moment.record_miss("no weight matrix for one-bit")
+        if self.one_bit.is_pending and (self.models or self.variables):
+            self.one_bit.moment.record_miss("no weight matrix for one-bit")
         if self.models or self.variables:
             self.emit_hash("exit")
 
@@ -113,26 +122,18 @@ class Proof:
 
     def flip(self, variables: Iterable[Any]) -> None:
         """Flip the lowest bit of one element; in a graph under construction, before its first run."""
-        seed, weights = str(self.bit), list(_each_once(variables))
         with self.recorder.guarded("one-bit"), _outside_of_graphs():
-            for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
-                weight = weights[number]
-                array = to_numpy(weight)
-                if array.shape != tuple(weight.shape):
-                    return  # a graph is being built, and its variables have no values yet
-                change = flip_element(array, index)
-                if change is not None:
-                    weight.assign(change[0])
-                    name = getattr(weight, "path", weight.name)
-                    self.recorder.event(
-                        "flip", "keras" if self.models else "tensorflow", name, list(index), *change[1:]
-                    )
-                    self.bit = None
-                    return
+            weights = [
+                (getattr(weight, "path", weight.name), weight, tuple(map(int, weight.shape)))
+                for weight in _each_once(variables)
+            ]
+            if weights and to_numpy(weights[0][1]).shape == weights[0][2]:
+                # Else a graph is being built, and its variables have no values yet.
+                self.one_bit.flip("keras" if self.models else "tensorflow", weights)
 
     def _flip_later(self) -> None:
         """A later step of the main loop begins, with models and variables that were trained before it."""
-        if self.bit is not None:
+        if self.one_bit.is_pending:
             trainable = [variable for model in self._live(self.models) for variable in model.trainable_variables]
             self.flip(trainable or self._live(self.variables))
 
@@ -144,7 +145,7 @@ def to_numpy(variable: Any) -> Any:
     return variable.numpy()
 
 
-def _identities(variable: Any) -> set[int]:
+def identities_of(variable: Any) -> set[int]:
     """Ids of a Keras variable and of the backend variable in it."""
     return {id(variable), id(getattr(variable, "_value", variable))}
 
@@ -152,7 +153,7 @@ def _identities(variable: Any) -> set[int]:
 def _each_once(variables: Iterable[Any]) -> Iterator[Any]:
     seen: set[int] = set()
     for variable in variables:
-        identities = _identities(variable)
+        identities = identities_of(variable)
         is_float = "float" in str(getattr(variable.dtype, "name", variable.dtype))
         if is_float and getattr(variable, "trainable", True) and seen.isdisjoint(identities):
             seen.update(identities)

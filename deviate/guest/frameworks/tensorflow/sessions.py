@@ -12,8 +12,9 @@ from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...observers.bits import flip_element, places
-from ...observers.rows import record_weights
+from ...observers.arrays import Arrays
+from ...observers.bits import OneBit
+from ...observers.weights import record_weights
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"
@@ -26,7 +27,8 @@ class Sessions:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.recorder = context.recorder
-        self.bit = context.controls.get("one-bit")
+        self.arrays = Arrays()
+        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
         self.open: list[Any] = []
         self.graphs: Any = weakref.WeakSet()
         self.is_warned = False
@@ -66,21 +68,16 @@ class Sessions:
 
     def _run(self, session: Any) -> None:
         """Flip the bit once the weights have values, as they are initialised in an earlier call."""
-        if self.bit is None or not self.context.flip.is_due or session.graph not in self.graphs:
+        if not self.one_bit.is_due or session.graph not in self.graphs:
             return
         try:
             weights = _weights(session)
         except Exception:  # no values yet; the call by the script raises the right error
             return
         floats = [weight for weight in weights if "float" in weight[0].dtype.name]
-        for number, index in places(self.bit, [array.shape for _, array in floats]):
-            variable, array = floats[number]
-            flip = flip_element(array, index)
-            if flip is not None:
-                variable.load(flip[0], session)
-                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *flip[1:])
-                self.bit = None
-                return
+        flipped = self.one_bit.flip(FRAMEWORK, [(variable.name, array, array.shape) for variable, array in floats])
+        if flipped is not None:
+            floats[flipped[0]][0].load(flipped[1], session)
 
     def _close(self, session: Any) -> None:
         self._tell(session, "exit")
@@ -97,8 +94,8 @@ class Sessions:
             weights = _weights(session)
         except Exception:  # a graph without values, or a session whose server is gone
             return
-        arrays = [("%d.%s" % (number, variable.name), array) for number, (variable, array) in enumerate(weights)]
-        record_weights(self.recorder, moment, FRAMEWORK, arrays)
+        named = [("%d.%s" % (number, variable.name), array, True) for number, (variable, array) in enumerate(weights)]
+        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, named)
 
 
 def _weights(session: Any) -> list[tuple[Any, Any]]:

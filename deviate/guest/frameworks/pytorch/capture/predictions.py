@@ -39,7 +39,7 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
     """Capture what this run requests; returns the object that captures predictions, None if not requested."""
     ranks = Ranks(torch, context.capture)
     if context.capture.wants_weights:
-        context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
+        context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained, proof.arrays)
     if not context.capture.wants_predictions:
         return None
     predictions = Predictions(torch, context, proof.trained, forwards, ranks)

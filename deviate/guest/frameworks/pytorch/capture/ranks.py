@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from ....annotations import Any
-from ....npz import CODES
 from ....observers.capture import PREDICTIONS
-from ..tensors import buffer, kind
+from ..tensors import TensorArrays
 from ..trained import Trained
 
 
@@ -51,14 +50,9 @@ def _launcher_place() -> tuple[int, int]:
     return 0, 1
 
 
-def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
+def weights(ranks: Ranks, trained: Trained, arrays: TensorArrays) -> list[tuple[str, Any]]:
     """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
     if ranks.place()[0] != 0:
         return []
     trained.settle()
-    return [(name, _array(tensor)) for name, tensor in trained.tensors()]
-
-
-def _array(tensor: Any) -> Any:
-    number = kind(tensor) if kind(tensor) in CODES else "float32"
-    return number, tuple(tensor.shape), lambda: buffer(tensor if kind(tensor) in CODES else tensor.detach().float())
+    return [(name, arrays.plain(tensor)) for name, tensor in trained.tensors()]

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Iterator
-from ....observers.augmentations import Copies
+from ....observers.augmentations import mean_outputs
 from ....observers.capture import PREDICTIONS
+from ..images import TensorImages
 from . import predictions
 from .batches import Kinds
-
-IMAGE_DIMENSIONS = 4
 
 
 class Augmented:
@@ -23,26 +22,28 @@ class Augmented:
         self.names = context.capture.augmentations
         self.capture = context.capture
         self.kinds = Kinds(torch)
+        self.images = TensorImages()
         predictions.extras.append(self.outputs)
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """Outputs by name of the augmentation; empty if the input is not a batch of images."""
         images = args[0] if args else None
         scores = self.kinds.output(output, None, module)
-        if not self._is_image(images) or scores is None:
+        if not isinstance(images, self.torch.Tensor) or not self.images.is_batch(images) or scores is None:
             reason = "the model is given no batch of images, of batch, channels, height and width, first of all"
             self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), reason)
             return {}
+
+        def call(copy: Any) -> Any:
+            return self.kinds.output(module(copy, *args[1:], **kwargs), images.shape[0], module)
+
         states = list(self._states())
         try:
             with self.torch.no_grad():
-                return {name: self._mean(name, module, images, scores, args[1:], kwargs) for name in self.names}
+                return mean_outputs(self.images, self.names, images, scores.detach(), call)
         finally:
             for generator, state in states:
                 generator.set_state(state)
-
-    def _is_image(self, value: Any) -> bool:
-        return isinstance(value, self.torch.Tensor) and value.dim() == IMAGE_DIMENSIONS and value.is_floating_point()
 
     def _states(self) -> Iterator[tuple[Any, Any]]:
         """Generator states, as a model may draw in evaluation mode too."""
@@ -50,31 +51,3 @@ class Augmented:
         if self.torch.cuda.is_initialized():
             for generator in self.torch.cuda.default_generators:
                 yield generator, generator.get_state()
-
-    def _mean(self, name: str, module: Any, images: Any, scores: Any, args: Any, kwargs: Any) -> Any:
-        copies = Copies(name, images.shape[2], images.shape[3])
-        total = scores.detach().clone()
-        for changed in self._augment(images, copies):
-            total += self.kinds.output(module(changed, *args, **kwargs), images.shape[0], module)
-        return total / (1 + len(copies))
-
-    def _augment(self, images: Any, copies: Copies) -> Iterator[Any]:
-        """Yield the copies one at a time to save memory."""
-        flips = [images, images.flip(3)] if copies.is_flipped else [images]
-        if not copies.places:
-            yield flips[-1]
-            return
-        for flipped in flips:
-            bordered = self._add_border(flipped, copies.border)
-            for row, column in copies.places:
-                yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
-
-    def _add_border(self, images: Any, border: int) -> Any:
-        """Add a border of the darkest value of each channel of each image, as the value of black is unknown."""
-        if not border:
-            return images
-        rows, channels, height, width = images.shape
-        darkest = images.amin(dim=(2, 3), keepdim=True)
-        bordered = darkest.expand(rows, channels, height + 2 * border, width + 2 * border).clone()
-        bordered[:, :, border : border + height, border : border + width] = images
-        return bordered

@@ -1,0 +1,92 @@
+"""Arrays of a framework, as observers read and change them."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from ..annotations import TYPE_CHECKING, Any, Array, Sequence
+
+if TYPE_CHECKING:
+    from .augmentations import Images
+
+
+class Arrays:
+    """How the arrays of a framework are read and changed; observers know arrays through these methods alone.
+
+    This class reads what `numpy.asarray` reads, and changes a copy. The adapter of a framework overrides what is
+    different there.
+    """
+
+    def images(self) -> Images:
+        """Cuts copies from batches of images, which are laid out as the framework has them."""
+        from .augmentations import Images  # few runs ask for copies
+
+        return Images((1, 2))
+
+    def is_array(self, value: Any) -> bool:
+        """Whether a value is an array whose numbers can be read now."""
+        return hasattr(value, "dtype") and hasattr(value, "shape")
+
+    def numbers(self, array: Any) -> Any:
+        """The NumPy array of these numbers. Raises whatever the framework raises for an array without any."""
+        return sys.modules["numpy"].asarray(array)
+
+    def form(self, array: Any) -> tuple[str, Sequence[int]]:
+        """Type and shape; reads no numbers."""
+        return str(array.dtype), tuple(array.shape)
+
+    def exact(self, array: Any) -> Array:
+        """Type, shape and bytes, for a hash. Reading the bytes may wait until somebody asks for them."""
+        numbers = self.numbers(array)
+        return str(numbers.dtype), numbers.shape, numbers.tobytes()
+
+    def plain(self, array: Any) -> Array:
+        """The same in a type that files of NumPy have: bfloat16 and similar types become float32."""
+        numbers = self.numbers(array)
+        if numbers.dtype.kind == "V" or "bfloat16" in str(numbers.dtype):
+            numbers = numbers.astype("float32")
+        return str(numbers.dtype), numbers.shape, numbers.tobytes()
+
+    def size(self, array: Any) -> int:
+        """How many numbers an array has."""
+        return math.prod(map(int, self.form(array)[1]))
+
+    def like(self, numbers: Any, array: Any) -> Any:
+        """A NumPy array as an array of the framework, on the device of another one."""
+        return numbers
+
+    def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+        """Flip the lowest bit of one number.
+
+        Returns:
+            the array with the flipped bit, which may be the same object, and the number before and after; None where
+            the number is not finite.
+        """
+        return flip_element(self.numbers(array), index)
+
+
+def flip_lowest_bit(raw: bytes) -> bytes:
+    """The bytes of a floating-point number with the lowest bit of its significand flipped.
+
+    Args:
+        raw: a number of any binary type, in the byte order of the machine.
+
+    Source: IEEE 754-2019, section 3.4 (the significand's field comes last); so have bfloat16 and the types of 8 bits.
+    """
+    number = int.from_bytes(raw, _ORDER) ^ 1
+    return number.to_bytes(len(raw), _ORDER)
+
+
+def flip_element(array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
+    """Flip the lowest bit of an element of a NumPy array; returns the array, and the value before and after."""
+    before = float(array[index])
+    if not math.isfinite(before):
+        return None
+    numpy = sys.modules["numpy"]
+    changed = numpy.array(array)
+    changed[index] = numpy.frombuffer(flip_lowest_bit(array[index].tobytes()), array.dtype)[0]
+    return changed, before, float(changed[index])
+
+
+_ORDER = sys.byteorder
