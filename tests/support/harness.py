@@ -112,6 +112,7 @@ class Child:
         self.sites: list[Site] = []
         self.loops: list[Loop] = []
         self.files: dict[str, str] = {}
+        self.adapters: dict[str, list[str]] = {}
 
     def tap(self, marked: str, **options: object) -> "Child":
         span, expression = span_of(self.text, marked)
@@ -158,6 +159,7 @@ class Child:
             "originals": str(originals),
             "files": {self.name: {"edits": instrumented.edits}} if is_tapped else {},
             **taps_of(self.sites, self.loops),
+            "adapters": self.adapters,
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
