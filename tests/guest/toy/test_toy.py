@@ -92,7 +92,7 @@ def test_one_bit_is_flipped_before_the_first_step(tmp_path: Path, plain: Result)
 def test_a_stream_varies_alone(tmp_path: Path) -> None:
     first, second = (run(tmp_path / str(n), seeds={**SEEDS, "shuffle": n}, varied=["shuffle"]) for n in (1, 2))
     assert first.stdout != second.stdout
-    assert {library: streams for library, streams in first.of("draws")}["toylib"] == ["init", "shuffle"]
+    assert dict(first.of("draws"))["toylib"] == ["init", "shuffle"]
 
 
 def test_predictions_and_weights_are_kept(captured: Result) -> None:

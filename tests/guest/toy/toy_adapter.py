@@ -82,6 +82,7 @@ class Toy:
 
     def differentiated(self, result: Any, model: Any, x: Any, y: Any) -> None:
         number = self.living().index(model)
+        named = [("%d.%s" % (number, name), each) for name, each in result[1].items()]
         self.observations.loss(result[0], _getframe(2))
         self.observations.gradients(
             [("%d.%s" % (number, name), each) for name, each in result[1].items()], _getframe(2)
@@ -92,7 +93,7 @@ class Toy:
 
     def call(self, outputs: Any, model: Any, x: Any) -> None:
         self.running.pop()
-        is_training = self.toylib.is_training
+        is_training = self.toylib.modes["training"]
         again = None if is_training else type(model).__call__.__wrapped__
         self.observations.model_called(
             model,
@@ -104,7 +105,7 @@ class Toy:
         )
 
     def layer(self, outputs: Any, layer: Any, x: Any) -> None:
-        if self.toylib.is_training:
+        if self.toylib.modes["training"]:
             self.observations.module_called(layer.name, outputs, _getframe(2))
 
 
