@@ -14,6 +14,7 @@ from types import FrameType
 
 from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Callable, Iterable, Sequence
+from .observers.array_trace import named_parts
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
 from .observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
@@ -78,7 +79,9 @@ class Observations:
         if context.trace.requested_level:
             from .observers.steps import Steps  # most runs are not traced
 
-            self.steps = Steps(context.trace, context.streams, framework, arrays)
+            self.steps = Steps(context.trace, context.streams, framework, arrays.numbers)
+        self.recorded: set[str] = set()
+        self.has_begun = False
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
         self.drawn: tuple[Any, Any] | None = None
         """The loader and the batch that it yielded last."""
@@ -101,26 +104,40 @@ class Observations:
             flipped = self.one_bit.flip(self.framework, weights)
             if flipped is not None:
                 self.replace(weights[flipped[0]][0], flipped[1])
-        if self.steps is not None:
-            self.steps.begin(((name, array) for name, array, _ in self.weights()), self.states(), frame)
-            if self.drawn is not None:
-                self.steps.batch("input", self.drawn[1], frame)
-                self.drawn = None
+        if self.steps is not None and self.steps.wants_steps:
+            self._begin_step(self.steps, self.context.trace.place(frame))
+        self.drawn = None
+
+    def _begin_step(self, steps: Steps, place: int) -> None:
+        if not self.has_begun:
+            self.has_begun = True
+            steps.states(self.states(), place)
+            if not self.context.trace.is_dropped:
+                weights = [(name, array) for name, array, _ in self.weights() if name not in self.recorded]
+                self.recorded.update(name for name, _ in weights)
+                steps.weights(weights, place)
+        if self.drawn is not None:
+            parts = named_parts(self.drawn[1], "input")
+            steps.batch(((name, array) for name, array in parts if self.arrays.is_array(array)), place)
 
     def loss(self, value: Any, frame: FrameType) -> None:
         """The loss of a training step is known."""
         if self.steps is not None:
-            self.steps.loss(value, frame)
+            self.steps.loss(value, self.context.trace.place(frame))
 
     def gradients(self, gradients: Iterable[tuple[str, Any]], frame: FrameType) -> None:
         """Gradients are known, by the names of their weights."""
         if self.steps is not None:
-            self.steps.gradients(gradients, frame)
+            self.steps.gradients(gradients, self.context.trace.place(frame))
 
     def weights_updated(self, frame: FrameType) -> None:
         """An update of the weights is complete, which ends the step."""
         if self.steps is not None:
-            self.steps.update([(name, array) for name, array, _ in self.weights()], frame)
+            self.has_begun = False
+            weights = ((name, array) for name, array, _ in self.weights())
+            self.steps.update(weights, self.context.trace.place(frame))
+            if self.context.trace.level:
+                self.context.trace.tick()
 
     def batch_drawn(self, loader: Any, batch: Any) -> None:
         """A loader has yielded a batch, which the next call of a model or the next step belongs to.
@@ -151,7 +168,8 @@ class Observations:
         """
         if is_training:
             if self.steps is not None:
-                self.steps.forward(outputs, frame)
+                arrays = [array for _, array in named_parts(outputs, "")]
+                self.steps.forward(arrays, self.context.trace.place(frame))
             return
         if model not in self.trained:
             return
@@ -171,7 +189,8 @@ class Observations:
     def module_called(self, path: str, outputs: Any, frame: FrameType) -> None:
         """A module within a model was called, in training."""
         if self.steps is not None:
-            self.steps.module(path, outputs, frame)
+            arrays = [array for _, array in named_parts(outputs, "")]
+            self.steps.module(path, arrays, self.context.trace.place(frame))
 
     def compiled(self, level: int, reason: str) -> None:
         """A region is compiled as a whole: a trace shows nothing above this level, for this reason, in words."""

@@ -1,18 +1,17 @@
-"""The training steps of one framework, taken down for a trace whose arrays NumPy reads.
+"""The training steps of one framework, taken down for a trace.
 
-A step is what leads to one update of the weights. An adapter says what belongs to it, in this order: the states of
-generators and the weights before, the batch, outputs of modules and of the model, the loss, gradients, and the weights
-after. What the level of the trace does not want is not read.
+A step is what leads to one update of the weights. An adapter reports, in this order: the states of generators and the
+weights before, the batch, outputs of modules and of the model, the loss, gradients, and the weights after. What the
+level of the trace does not want is not read. Places are those of `Trace.place`.
 """
 
 from __future__ import annotations
 
-from types import FrameType
+from functools import partial
 
-from ..annotations import Any, Iterable
+from ..annotations import Any, Callable, Iterable
 from ..streams import Streams
-from .array_trace import States, named_parts, numbered, record, record_batch, record_loss, record_outputs
-from .arrays import Arrays
+from .array_trace import States, numbered, record, record_batch, record_loss, record_outputs
 from .trace import Trace
 from .trace_levels import MODULES, STEPS
 
@@ -22,71 +21,64 @@ class Steps:
 
     Args:
         framework: what a fault and the end of a trace call it.
+        numbers: gives the NumPy array of an array of the framework.
 
     Attributes:
-        has_begun: whether the states and weights before the current step are taken down.
+        attempt: calls a function if the process is traced; an error in it is recorded as a fault of the guest.
     """
 
-    def __init__(self, trace: Trace, streams: Streams, framework: str, arrays: Arrays) -> None:
+    def __init__(self, trace: Trace, streams: Streams, framework: str, numbers: Callable[[Any], Any]) -> None:
         self.trace = trace
         self.framework = framework
-        self.arrays = arrays
-        self.states = States(trace, streams)
-        self.has_begun = False
-        self.recorded: set[str] = set()
+        self.numbers = numbers
+        self.generators = States(trace, streams)
+        self.attempt = partial(trace.attempt, "trace of %s" % framework)
 
-    def begin(self, weights: Iterable[tuple[str, Any]], states: Iterable[tuple[str, Any]], frame: FrameType) -> None:
-        """What a step begins with, once for each: states of generators; weights that were not taken down before."""
-        if self.has_begun or self.trace.level < STEPS:
-            return
-        self.has_begun = True
-        place = self.trace.place(frame)
-        self.states.record(place)
-        for name, state in states:
-            record(self.trace, "state", name, self.arrays.numbers(state), place)
+    @property
+    def wants_steps(self) -> bool:
+        """Whether more than losses is taken down."""
+        return self.trace.level >= STEPS
+
+    def states(self, states: Iterable[tuple[str, Any]], place: int) -> None:
+        """States of the generators of Python and NumPy, then of the framework's own."""
+        if self.wants_steps:
+            self.generators.record(place)
+            self._record("state", states, place)
+
+    def weights(self, weights: Iterable[tuple[str, Any]], place: int) -> None:
+        """Weights before an update; the caller knows which ones have been taken down before."""
         if not self.trace.is_dropped:
-            for name, array in weights:
-                if name not in self.recorded:
-                    self.recorded.add(name)
-                    record(self.trace, "weights", name, self.arrays.numbers(array), place)
+            self._record("weights", weights, place)
 
-    def batch(self, name: str, data: Any, frame: FrameType) -> None:
-        """Arrays of a batch, however nested: `input`, `target`."""
-        if self.trace.level >= STEPS:
-            place = self.trace.place(frame)
-            for part, array in named_parts(data, name):
-                if self.arrays.is_array(array):
-                    record_batch(self.trace, part, self.arrays.numbers(array), place)
+    def batch(self, parts: Iterable[tuple[str, Any]], place: int) -> None:
+        """Parts of a batch: `input`, `target`, `weight`."""
+        if self.wants_steps:
+            for name, part in parts:
+                record_batch(self.trace, name, self.numbers(part), place)
 
-    def module(self, path: str, outputs: Any, frame: FrameType) -> None:
+    def module(self, path: str, outputs: Iterable[Any], place: int) -> None:
         """Outputs of a module within the model, or of a compiled function that is treated as one."""
         if self.trace.level >= MODULES:
-            numbers = [self.arrays.numbers(array) for _, array in named_parts(outputs, "")]
-            record_outputs(self.trace, path, numbers, self.trace.place(frame))
+            record_outputs(self.trace, path, [self.numbers(output) for output in outputs], place)
 
-    def forward(self, outputs: Any, frame: FrameType) -> None:
+    def forward(self, outputs: Iterable[Any], place: int) -> None:
         """Outputs of the model."""
-        self._record("forward", enumerate(array for _, array in named_parts(outputs, "")), frame)
+        self._record("forward", ((numbered("output", number), each) for number, each in enumerate(outputs)), place)
 
-    def loss(self, value: Any, frame: FrameType, name: str = "loss", **more: object) -> None:
+    def loss(self, value: Any, place: int, name: str = "loss", **more: object) -> None:
         """A loss, at every level."""
         if self.trace.level:
-            record_loss(self.trace, name, self.arrays.numbers(value), self.trace.place(frame), **more)
+            record_loss(self.trace, name, self.numbers(value), place, **more)
 
-    def gradients(self, gradients: Iterable[tuple[str, Any]], frame: FrameType) -> None:
+    def gradients(self, gradients: Iterable[tuple[str, Any]], place: int) -> None:
         """Gradients by the names of their weights."""
-        self._record("gradient", gradients, frame)
+        self._record("gradient", gradients, place)
 
-    def update(self, weights: Iterable[tuple[str, Any]], frame: FrameType) -> None:
-        """An update is complete: the weights after it, and the next step."""
-        self._record("update", weights, frame)
-        self.has_begun = False
-        if self.trace.level:
-            self.trace.tick()
+    def update(self, weights: Iterable[tuple[str, Any]], place: int) -> None:
+        """Weights after an update, and what belongs to the optimizer; the step goes on until `Trace.tick`."""
+        self._record("update", weights, place)
 
-    def _record(self, kind: str, arrays: Iterable[tuple[Any, Any]], frame: FrameType) -> None:
-        if self.trace.level >= STEPS:
-            place = self.trace.place(frame)
+    def _record(self, kind: str, arrays: Iterable[tuple[str, Any]], place: int) -> None:
+        if self.wants_steps:
             for name, array in arrays:
-                label = numbered("output", name) if kind == "forward" else name
-                record(self.trace, kind, label, self.arrays.numbers(array), place)
+                record(self.trace, kind, name, self.numbers(array), place)

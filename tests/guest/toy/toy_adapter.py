@@ -84,9 +84,7 @@ class Toy:
         number = self.living().index(model)
         named = [("%d.%s" % (number, name), each) for name, each in result[1].items()]
         self.observations.loss(result[0], _getframe(2))
-        self.observations.gradients(
-            [("%d.%s" % (number, name), each) for name, each in result[1].items()], _getframe(2)
-        )
+        self.observations.gradients(named, _getframe(2))
 
     def begin_call(self, model: Any, x: Any) -> None:
         self.running.append(model)
