@@ -111,6 +111,7 @@ class Observations:
     def _begin_step(self, steps: Steps, place: int) -> None:
         if not self.has_begun:
             self.has_begun = True
+            steps.shared_states(place)
             steps.states(self.states(), place)
             if not self.context.trace.is_dropped:
                 weights = [(name, array) for name, array, _ in self.weights() if name not in self.recorded]
@@ -168,8 +169,7 @@ class Observations:
         """
         if is_training:
             if self.steps is not None:
-                arrays = [array for _, array in named_parts(outputs, "")]
-                self.steps.forward(arrays, self.context.trace.place(frame))
+                self.steps.forward(named_parts(outputs, "output"), self.context.trace.place(frame))
             return
         if model not in self.trained:
             return

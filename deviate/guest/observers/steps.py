@@ -11,7 +11,7 @@ from functools import partial
 
 from ..annotations import Any, Callable, Iterable
 from ..streams import Streams
-from .array_trace import States, numbered, record, record_batch, record_loss, record_outputs
+from .array_trace import States, record, record_batch, record_loss, record_outputs
 from .trace import Trace
 from .trace_levels import MODULES, STEPS
 
@@ -39,11 +39,14 @@ class Steps:
         """Whether more than losses is taken down."""
         return self.trace.level >= STEPS
 
-    def states(self, states: Iterable[tuple[str, Any]], place: int) -> None:
-        """States of the generators of Python and NumPy, then of the framework's own."""
+    def shared_states(self, place: int) -> None:
+        """States of the generators of Python and NumPy, which come before those of the framework."""
         if self.wants_steps:
             self.generators.record(place)
-            self._record("state", states, place)
+
+    def states(self, states: Iterable[tuple[str, Any]], place: int) -> None:
+        """States of generators of the framework."""
+        self._record("state", states, place)
 
     def weights(self, weights: Iterable[tuple[str, Any]], place: int) -> None:
         """Weights before an update; the caller knows which ones have been taken down before."""
@@ -61,9 +64,9 @@ class Steps:
         if self.trace.level >= MODULES:
             record_outputs(self.trace, path, [self.numbers(output) for output in outputs], place)
 
-    def forward(self, outputs: Iterable[Any], place: int) -> None:
-        """Outputs of the model."""
-        self._record("forward", ((numbered("output", number), each) for number, each in enumerate(outputs)), place)
+    def forward(self, outputs: Iterable[tuple[str, Any]], place: int) -> None:
+        """Outputs of the model: `output`, `output[1]`."""
+        self._record("forward", outputs, place)
 
     def loss(self, value: Any, place: int, name: str = "loss", **more: object) -> None:
         """A loss, at every level."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from types import FrameType
 
 from ...annotations import Any
-from ...observers.array_trace import record, record_batch, record_loss, record_outputs
 from ...seeds import wraps_like
-from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
+from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name
 from ..jax.trees import is_concrete, is_float, named_leaves
 from ..jax.weights import Weights
 
@@ -23,7 +21,8 @@ class NnxTrace:
         self.jax_trace = jax_trace
         self.weights = weights
         self.trace = jax_trace.trace
-        self._tell = partial(jax_trace.trace.attempt, "trace of nnx")
+        self.steps = jax_trace.steps
+        self._tell = self.steps.attempt
         self.recorded: set[str] = set()
         self.is_clean = weights.programs.is_clean
 
@@ -54,18 +53,17 @@ class NnxTrace:
         return wraps_like(__call__, original)
 
     def _before(self, args: Any, kwargs: Any, frame: FrameType) -> None:
-        if self.trace.level < 2:
+        if not self.steps.wants_steps:
             return
         place = self.trace.place(frame)
-        self.jax_trace.states.record(place)
-        for name, leaf in named_leaves(self._models()):
-            if name not in self.recorded and not self.trace.is_dropped and is_concrete(leaf):
-                self.recorded.add(name)
-                record(self.trace, "weights", name, numbers(leaf), place)
-        for key, each in [*enumerate(args), *kwargs.items()]:
-            for name, leaf in named_leaves(each) if not _is_graph(each) else ():
-                if is_concrete(leaf):
-                    record_batch(self.trace, input_name(str(key), name), numbers(leaf), place)
+        self.steps.shared_states(place)
+        if not self.trace.is_dropped:
+            weights = [(name, leaf) for name, leaf in named_leaves(self._models()) if is_concrete(leaf)]
+            self.steps.weights([pair for pair in weights if pair[0] not in self.recorded], place)
+            self.recorded.update(name for name, _ in weights)
+        arguments = [pair for pair in [*enumerate(args), *kwargs.items()] if not _is_graph(pair[1])]
+        leaves = [(input_name(str(key), name), leaf) for key, each in arguments for name, leaf in named_leaves(each)]
+        self.steps.batch([(name, leaf) for name, leaf in leaves if is_concrete(leaf)], place)
 
     def _after(self, function: Any, before: set[int], result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
@@ -74,10 +72,8 @@ class NnxTrace:
         is_update = self._identities() != before
         losses = [(name, leaf) for name, leaf in results if is_update and not leaf.ndim and is_float(leaf)]
         for number, (name, leaf) in enumerate(losses):
-            record_loss(self.trace, "loss/" + name if number else "loss", numbers(leaf), place)
-        if self.trace.level >= 3:
-            outputs = [numbers(leaf) for _, leaf in results]
-            record_outputs(self.trace, str(getattr(function, "__name__", "function")), outputs, place)
+            self.steps.loss(leaf, place, "loss/" + name if number else "loss")
+        self.steps.module(str(getattr(function, "__name__", "function")), [leaf for _, leaf in results], place)
         if is_update:
             self.jax_trace.record_update(self._models(), frame)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from functools import partial
 from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any
-from ...observers.array_trace import States, numbered, record, record_batch, record_loss, record_outputs
+from ...annotations import TYPE_CHECKING, Any, Iterator
+from ...observers.array_trace import numbered
+from ...observers.steps import Steps
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -66,9 +66,8 @@ class JaxTrace:
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         self.context = context
         self.trace = context.trace
-        self.states = States(context.trace, context.streams)
         self.recorder = context.recorder
-        self._attempt = partial(context.trace.attempt, "trace of jax")
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, numbers)
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -106,7 +105,7 @@ class JaxTrace:
 
     def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function was called."""
-        self._attempt(lambda: self._after(call, program, args, kwargs, result, frame))
+        self.steps.attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
@@ -116,15 +115,14 @@ class JaxTrace:
                 roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
                 self._record_arguments(call, roles, frame)
             self._record_training(call, program, roles[1], result, frame)
-        elif self.trace.level >= 3:
-            # A compiled function is recorded like a module.
-            leaves = [numbers(leaf) for _, leaf in named_leaves(result) if is_concrete(leaf)]
-            record_outputs(self.trace, call.function.name, leaves, self.trace.place(frame))
+        else:  # a compiled function is recorded like a module
+            leaves = [leaf for _, leaf in named_leaves(result) if is_concrete(leaf)]
+            self.steps.module(call.function.name, leaves, self.trace.place(frame))
 
     def _record_training(
         self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
     ) -> None:
-        trace, place = self.trace, self.trace.place(frame)
+        place = self.trace.place(frame)
         results = named_leaves(result)
         is_update = bool(program.updates or program.weights_index is not None)
         losses = [
@@ -133,18 +131,17 @@ class JaxTrace:
             if number not in states and is_concrete(leaf) and not leaf.ndim and is_float(leaf)
         ]
         for number, (name, leaf) in enumerate(losses):
-            record_loss(trace, "loss/" + name if number else "loss", numbers(leaf), place)
-        if trace.level >= 2:
+            self.steps.loss(leaf, place, "loss/" + name if number else "loss")
+        if self.steps.wants_steps:
             recorded_names = {name for name, _ in losses} | {results[number][0] for number in states}
-            for number, (_, leaf) in enumerate((name, leaf) for name, leaf in results if name not in recorded_names):
-                if is_concrete(leaf):
-                    record(trace, "forward", numbered("output", number), numbers(leaf), place)
-            for number, name in states.items():
-                if is_concrete(results[number][1]):
-                    record(trace, "update" if is_update else "gradient", name, numbers(results[number][1]), place)
+            others = enumerate(leaf for name, leaf in results if name not in recorded_names)
+            outputs = ((numbered("output", number), leaf) for number, leaf in others if is_concrete(leaf))
+            self.steps.forward(outputs, place)
+            after = [(name, results[number][1]) for number, name in states.items() if is_concrete(results[number][1])]
+            (self.steps.update if is_update else self.steps.gradients)(after, place)
         call.function.is_open = not is_update
         if is_update:
-            trace.tick()
+            self.trace.tick()
 
     def _select_leaf_indices(self, function: Function, roles: Roles) -> list[int]:
         weights_recorded = function.weights_recorded or self.trace.is_dropped
@@ -152,21 +149,22 @@ class JaxTrace:
 
     def _record_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
         """Record generator states, then weights in the first traced step, then the batch."""
-        if self.trace.level < 2:
+        if not self.steps.wants_steps:
             return
-        trace, place = self.trace, self.trace.place(frame)
-        self.states.record(place)
-        for wanted in ("state", "weights", "batch"):
+        place = self.trace.place(frame)
+
+        def of_kind(wanted: str) -> Iterator[tuple[str, Any]]:
             for number in sorted(call.arrays):
                 kind, name = roles[0][number]
-                array = call.arrays[number]
-                if kind != wanted or array is None:
-                    continue
-                if kind == "batch":
-                    record_batch(trace, name, array, place)
-                elif kind == "state" or not (call.function.weights_recorded or trace.is_dropped):
-                    record(trace, kind, name, array, place)
-        call.function.weights_recorded |= not trace.is_dropped
+                if kind == wanted and call.arrays[number] is not None:
+                    yield name, call.arrays[number]
+
+        self.steps.shared_states(place)
+        self.steps.states(of_kind("state"), place)
+        if not call.function.weights_recorded:
+            self.steps.weights(of_kind("weights"), place)
+        self.steps.batch(of_kind("batch"), place)
+        call.function.weights_recorded |= not self.trace.is_dropped
 
     # ------------------------------------------------------------ what is not compiled
 
@@ -183,21 +181,16 @@ class JaxTrace:
             trees = [result] if shape_of(result) == shape else branches(result)
             values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
             if values and not values[0][1].ndim:
-                record_loss(self.trace, "loss", numbers(values[0][1]), place)
-            if self.trace.level >= 2:
-                for tree in [each for each in trees if shape_of(each) == shape]:
-                    for name, leaf in named_leaves(tree):
-                        record(self.trace, "gradient", name, numbers(leaf), place)
+                self.steps.loss(values[0][1], place)
+            for tree in [each for each in trees if shape_of(each) == shape]:
+                self.steps.gradients(named_leaves(tree), place)
 
     def record_update(self, now: Any, frame: FrameType | None) -> None:
         """An optimizer has updated weights outside of compiled functions."""
         leaves = named_leaves(now)
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in leaves):
             return
-        if self.trace.level >= 2:
-            place = self.trace.place(frame)
-            for name, leaf in leaves:
-                record(self.trace, "update", name, numbers(leaf), place)
+        self.steps.update(leaves, self.trace.place(frame))
         self.trace.tick()
 
 

@@ -13,8 +13,9 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterable, Iterator
-from ...observers.array_trace import named_parts, numbered, record, record_batch, record_loss, record_outputs
+from ...annotations import Any, Callable, Iterator
+from ...observers.array_trace import named_parts, numbered
+from ...observers.steps import Steps
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor
@@ -39,7 +40,8 @@ class KerasTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.trace = context.trace
         self.step = context.part(Step)
-        self._tell = functools.partial(context.trace.attempt, "trace of keras")
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, sys.modules["numpy"].asarray)
+        self._tell = self.steps.attempt
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
         self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -103,7 +105,7 @@ class KerasTrace:
                 tensorflow = sys.modules["tensorflow"]
                 tensors = [(name, each) for name, each in _parts_of(data) if isinstance(each, tensorflow.Tensor)]
                 if tensorflow.executing_eagerly():  # run_eagerly: told before its layers are
-                    self._tell(lambda: self._batch(tensors, self.place))
+                    self._tell(lambda: self.steps.batch(tensors, self.place))
                     tensors = []
                 parts[:] = [name for name, _ in tensors]
                 return function(data), tuple(each for _, each in tensors)
@@ -138,47 +140,31 @@ class KerasTrace:
         return result
 
     def _before(self, model: Any, frame: Any, values: dict[str, Callable[[], Any]]) -> None:
-        trace = self.trace
         self.step.has_loss = False
-        if trace.level < 2:
-            return
-        place = self.place = trace.place(frame)
-        self.step.states.record(place)
-        self._record_states(model, values, place)
-        self._record_weights(model, values, place)
+        if self.steps.wants_steps:
+            place = self.place = self.trace.place(frame)
+            self._record_states(model, values, place)
+            self._record_weights(model, values, place)
 
     def _record_states(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
-        for name in sorted(_seeds_of(model) & set(values)):
-            record(self.trace, "state", "keras/" + name, values[name](), place)
+        seeds = sorted(_seeds_of(model) & set(values))
+        self.steps.shared_states(place)
+        self.steps.states((("keras/" + name, values[name]()) for name in seeds), place)
         self.step.at_states(place)
 
     def _record_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         """Record the weights once, before the first traced step."""
-        if model in self.recorded or self.trace.is_dropped:
-            return
-        self.recorded.add(model)
-        self._record_values("weights", model, values, place)
-
-    def _record_values(self, kind: str, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
-        seeds = _seeds_of(model)
-        for name, give in values.items():
-            if name not in seeds:
-                record(self.trace, kind, name, give(), place)
+        if model not in self.recorded and not self.trace.is_dropped:
+            self.recorded.add(model)
+            self.steps.weights(_without_seeds(model, values), place)
 
     def _after(self, model: Any, frame: Any, logs: Any, batch: Any, values: dict[str, Callable[[], Any]]) -> None:
-        trace, numpy = self.trace, sys.modules["numpy"]
-        place = trace.place(frame)
-        self._batch(batch, place)
+        place = self.trace.place(frame)
+        self.steps.batch(batch, place)
         if isinstance(logs, dict) and "loss" in logs and not self.step.has_loss:
-            record_loss(trace, "loss", numpy.asarray(logs["loss"]), place, of="mean of the epoch so far")
-        if trace.level >= 2:
-            self._record_values("update", model, values, place)
-        trace.tick()
-
-    def _batch(self, parts: Iterable[tuple[str, Any]], place: int) -> None:
-        if self.trace.level >= 2:
-            for name, part in parts:
-                record_batch(self.trace, name, sys.modules["numpy"].asarray(part), place)
+            self.steps.loss(logs["loss"], place, of="mean of the epoch so far")
+        self.steps.update(_without_seeds(model, values), place)
+        self.trace.tick()
 
     # ------------------------------------------------------------ own loops
 
@@ -203,17 +189,12 @@ class KerasTrace:
         optimizer.apply = wraps_like(apply, original)
 
     def _gradients(self, frame: Any, grads: list[Any], variables: list[Any]) -> None:
-        if self.trace.level >= 2:
-            place = self.trace.place(frame)
-            for variable, grad in zip(variables, grads):
-                for name, part in _dense(variable.path, grad):
-                    record(self.trace, "gradient", name, part.numpy(), place)
+        parts = (part for variable, grad in zip(variables, grads) for part in _dense(variable.path, grad))
+        self.steps.gradients(parts, self.trace.place(frame))
 
     def _record_update(self, frame: Any, variables: list[Any], optimizer: Any) -> None:
-        if self.trace.level >= 2:
-            place = self.trace.place(frame)
-            for variable in [*optimizer.variables, *variables]:
-                record(self.trace, "update", variable.path, to_numpy(variable), place)
+        values = ((variable.path, to_numpy(variable)) for variable in [*optimizer.variables, *variables])
+        self.steps.update(values, self.trace.place(frame))
         self.has_begun = False
         self.trace.tick()
 
@@ -244,10 +225,8 @@ class KerasTrace:
         place, values = self.trace.place(frame), _values_of(layer)
         if not self.has_begun:
             self.has_begun = True
-            self.step.states.record(place)
             self._record_states(layer, values, place)
-        for name, part in inputs:
-            record_batch(self.trace, name, sys.modules["numpy"].asarray(part), place)
+        self.steps.batch(inputs, place)
         if layer.built:
             self._record_weights(layer, values, place)
 
@@ -256,11 +235,10 @@ class KerasTrace:
         if not outputs or not all(is_eager_tensor(each) for each in outputs):
             return
         place = self.trace.place(frame)
-        if self.depth and self.trace.level >= 3:
-            record_outputs(self.trace, layer.path, [output.numpy() for output in outputs], place)
-        elif not self.depth:
-            for number, output in enumerate(outputs):
-                record(self.trace, "forward", numbered("output", number), output.numpy(), place)
+        if self.depth:
+            self.steps.module(layer.path, outputs, place)
+        else:
+            self.steps.forward(((numbered("output", number), each) for number, each in enumerate(outputs)), place)
 
 
 class _Seen:
@@ -298,6 +276,12 @@ def _seeds_of(layer: Any) -> set[str]:
     """Paths of the states of random generators, which are not weights."""
     weights = {id(variable) for variable in layer.weights}
     return {variable.path for variable in layer.variables if id(variable) not in weights}
+
+
+def _without_seeds(layer: Any, values: dict[str, Callable[[], Any]]) -> Iterator[tuple[str, Any]]:
+    """Names and values of what are weights, read one after the other."""
+    seeds = _seeds_of(layer)
+    return ((name, give()) for name, give in values.items() if name not in seeds)
 
 
 def _values_of(layer: Any, optimizer: Any = None) -> dict[str, Callable[[], Any]]:

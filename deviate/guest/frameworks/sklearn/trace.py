@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from functools import partial
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.array_trace import States, record, record_batch
+from ...observers.steps import Steps
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"
@@ -29,52 +28,50 @@ class SklearnTrace:
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
     ) -> None:
         self.trace = context.trace
-        self._tell = partial(context.trace.attempt, "trace of scikit-learn")
-        self.states = States(context.trace, context.streams)
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, lambda array: array)
         self.arrays_of = arrays_of
 
     @contextmanager
     def step(self, estimator: Any, args: Any, kwargs: Any, frame: FrameType) -> Iterator[None]:
         """A call that is not part of another one."""
-        self._tell(lambda: self._before(estimator, args, kwargs, frame))
+        self.steps.attempt(lambda: self._before(estimator, args, kwargs, frame))
         yield
-        self._tell(lambda: self._after(estimator, frame))
+        self.steps.attempt(lambda: self._after(estimator, frame))
 
     def _before(self, estimator: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        trace = self.trace
-        trace.ends(FRAMEWORK, 2, WHOLE)
-        if trace.level < 2:
+        self.trace.ends(FRAMEWORK, 2, WHOLE)
+        if not self.steps.wants_steps:
             return
-        place = trace.place(frame)
-        self.states.record(place)
-        random_state: Any = getattr(estimator, "random_state", None)
-        if hasattr(random_state, "get_state"):
-            _, key, *rest = random_state.get_state()
-            numpy = sys.modules["numpy"]
-            state = [numpy.frombuffer(key.tobytes(), "uint8"), numpy.asarray(rest, "float64").view("uint8")]
-            record(trace, "state", "sklearn.random_state", numpy.concatenate(state), place)
-        if not trace.is_dropped:
-            for name, array in self._weights(estimator):
-                record(trace, "weights", name, array, place)
-        for name, part in [*zip(PARTS, args), *kwargs.items()]:
-            for way, array in _arrays_in(part):
-                record_batch(trace, PARTS.get(name, name) + way, array, place)
+        place = self.trace.place(frame)
+        self.steps.shared_states(place)
+        self.steps.states(_states(estimator), place)
+        self.steps.weights(self._weights(estimator), place)
+        parts = [*zip(PARTS, args), *kwargs.items()]
+        arrays = ((PARTS.get(name, name) + way, array) for name, part in parts for way, array in _arrays_in(part))
+        self.steps.batch(arrays, place)
 
     def _after(self, estimator: Any, frame: FrameType) -> None:
-        trace, place = self.trace, self.trace.place(frame)
+        place = self.trace.place(frame)
         for name, value in _losses(estimator):
-            number = sys.modules["numpy"].asarray(value, "float64")
-            record(trace, "loss", name, number, place, value=float(number))
-        if trace.level >= 2:
-            for name, array in self._weights(estimator):
-                record(trace, "update", name, array, place)
+            self.steps.loss(sys.modules["numpy"].asarray(value, "float64"), place, name)
+        self.steps.update(self._weights(estimator), place)
         if hasattr(estimator, "predict"):  # transformers have no trained weights
-            trace.tick()
+            self.trace.tick()
 
     def _weights(self, estimator: Any) -> Iterator[tuple[str, Any]]:
         for name, array in self.arrays_of(type(estimator).__name__, estimator, 0):
             if not name.endswith((CURVE, LAST)):
                 yield name, array
+
+
+def _states(estimator: Any) -> Iterator[tuple[str, Any]]:
+    """The state of the generator that an estimator holds, as bytes."""
+    random_state: Any = getattr(estimator, "random_state", None)
+    if hasattr(random_state, "get_state"):
+        _, key, *rest = random_state.get_state()
+        numpy = sys.modules["numpy"]
+        parts = [numpy.frombuffer(key.tobytes(), "uint8"), numpy.asarray(rest, "float64").view("uint8")]
+        yield "sklearn.random_state", numpy.concatenate(parts)
 
 
 def _losses(estimator: Any) -> Iterator[tuple[str, float]]:

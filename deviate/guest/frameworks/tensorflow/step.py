@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
-from ...observers.array_trace import States
 
 
 class Step:
     """The current training step.
 
     Attributes:
-        states: records the states of generators that belong to neither.
         fitting: how many calls of `fit` are in a step of theirs.
         has_loss: whether the loss of the step is recorded.
         at_change: called when an optimizer of Keras is about to change weights.
@@ -19,7 +17,6 @@ class Step:
     """
 
     def __init__(self, context: AdapterContext) -> None:
-        self.states = States(context.trace, context.streams)
         self.fitting = 0
         self.has_loss = False
         self.at_change: Callable[[], object] = lambda: None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from functools import partial
 from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.array_trace import named_parts, record, record_batch, record_loss, record_outputs
+from ...observers.array_trace import named_parts
+from ...observers.steps import Steps
 from ...seeds import wraps_like
 from .step import Step, is_eager_tensor
 
@@ -30,7 +30,8 @@ class TensorflowTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self._tell = partial(context.trace.attempt, "trace of tensorflow")
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, _numbers)
+        self._tell = self.steps.attempt
         self.step = context.part(Step)
         self.running: list[Any] = []
         self.step.at_change = self.mark
@@ -70,16 +71,14 @@ class TensorflowTrace:
             return
         self.recorded.update(self.running)
         with tensorflow.init_scope():
-            for variable in tensorflow.nest.flatten(sources):
-                if hasattr(variable, "assign"):
-                    record(self.trace, "weights", getattr(variable, "path", variable.name), variable.numpy())
+            variables = [each for each in tensorflow.nest.flatten(sources) if hasattr(each, "assign")]
+            self.steps.weights(((getattr(each, "path", each.name), each) for each in variables), -1)
 
     def _loss(self, target: Any, frame: Any) -> None:
         self.trace.ends(FRAMEWORK, 3, EAGER)
-        value = target.numpy()
-        if not value.ndim:
+        if not target.shape.ndims:
             self.step.has_loss = True
-            record_loss(self.trace, "loss", value, self.trace.place(frame))
+            self.steps.loss(target, self.trace.place(frame))
 
     # ------------------------------------------------------------ functions
 
@@ -109,51 +108,40 @@ class TensorflowTrace:
         return wraps_like(__call__, original)
 
     def _before(self, function: Any, frame: Any, args: Any, kwargs: Any) -> None:
-        if self.trace.level < 2:
+        if not self.steps.wants_steps:
             return
         place = self.trace.place(frame)
-        self.step.states.record(place)
+        self.steps.shared_states(place)
         self.tell_states(place)
         if not self.trace.is_dropped and function not in self.recorded:
             self.recorded.add(function)
-            for name, variable in variables_of(function):
-                record(self.trace, "weights", name, variable.numpy(), place)
-        self._batch(args, kwargs, place)
-
-    def _batch(self, args: Any, kwargs: Any, place: int) -> None:
-        for name, part in named_parts([*args, *([kwargs] if kwargs else [])], "input"):
-            if is_eager_tensor(part) and not hasattr(part, "assign"):
-                record_batch(self.trace, name, part.numpy(), place)
-            elif hasattr(part, "tobytes"):
-                record_batch(self.trace, name, part, place)
+            self.steps.weights(variables_of(function), place)
+        self.steps.batch(_inputs(args, kwargs), place)
 
     def _after(self, function: Any, frame: Any, result: Any, inputs: Any) -> None:
         """A function that trains was called; whether it does is only known after its first call."""
         trace, place = self.trace, self.trace.place(frame)
-        if inputs is not None and trace.level >= 2:
-            self.step.states.record(place)
-            self._batch(inputs[0], inputs[1], place)
+        if inputs is not None:
+            self.steps.shared_states(place)
+            self.steps.batch(_inputs(*inputs), place)
         trace.ends(FRAMEWORK, 3, COMPILED)
         outputs = [(name, each.numpy()) for name, each in named_parts(result, "loss") if is_eager_tensor(each)]
+        others = []
         for name, value in outputs:
             if not value.ndim and value.dtype.kind == "f":
-                record_loss(trace, name, value, place)
-        if trace.level >= 2:
-            for name, value in outputs:
-                if value.ndim or value.dtype.kind != "f":
-                    record(trace, "forward", name.replace("loss", "output", 1), value, place)
-        if not _changes(function):
-            return
-        if trace.level >= 2:
-            for name, variable in variables_of(function):
-                record(trace, "update", name, variable.numpy(), place)
-        trace.tick()
+                self.steps.loss(value, place, name)
+            else:
+                others.append((name.replace("loss", "output", 1), value))
+        self.steps.forward(others, place)
+        if _changes(function):
+            self.steps.update(variables_of(function), place)
+            trace.tick()
 
     def _module(self, function: Any, frame: Any, result: Any) -> None:
         """Path of a function, which is recorded like a module."""
-        outputs = [each.numpy() for _, each in named_parts(result, "") if is_eager_tensor(each)]
+        outputs = [each for _, each in named_parts(result, "") if is_eager_tensor(each)]
         function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
-        record_outputs(self.trace, function_name, outputs, self.trace.place(frame))
+        self.steps.module(function_name, outputs, self.trace.place(frame))
 
     # ------------------------------------------------------------ generators
 
@@ -179,9 +167,19 @@ class TensorflowTrace:
         if seeds is not None and context._seed is not None:
             state = repr((context._seed, seeds.getstate())).encode("ascii")
             self.trace.record("state", "tf", crc32(state), "", place)
-        for name, variable in self.states():
-            if is_eager_tensor(variable):
-                record(self.trace, "state", name, variable.numpy(), place)
+        self.steps.states(((name, variable) for name, variable in self.states() if is_eager_tensor(variable)), place)
+
+
+def _numbers(array: Any) -> Any:
+    """The NumPy array of a variable, an eager tensor, or an array of NumPy."""
+    return array.numpy() if hasattr(array, "numpy") else array
+
+
+def _inputs(args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
+    """Arguments of a function that are arrays with values, variables left out."""
+    for name, part in named_parts([*args, *([kwargs] if kwargs else [])], "input"):
+        if (is_eager_tensor(part) and not hasattr(part, "assign")) or hasattr(part, "tobytes"):
+            yield name, part
 
 
 def variables_of(function: Any) -> list[tuple[str, Any]]:
