@@ -255,7 +255,7 @@ class Recorder:
         stack = self.running.get(get_ident())
         if stack:
             if stack[-1].code is not None:
-                self._prune(stack, frame)
+                self.prune(stack, frame)
             if len(stack) == 1:
                 loops = f"{stack[0].head}{stack[0].step}"
             else:
@@ -346,7 +346,7 @@ class Recorder:
         """A `while` condition is evaluated: of a loop that continues in this frame, or of a new one."""
         self.has_while = True
         stack = self.running.setdefault(get_ident(), [])
-        self._prune(stack, frame)
+        self.prune(stack, frame)
         caller = -1 if frame.f_back is None else frame.f_back.f_lasti
         running = stack[-1] if stack else None
         if running is None or running.id != loop or running.frame != id(frame):
@@ -363,9 +363,9 @@ class Recorder:
         """A `for` loop continues in this frame: `while` loops inside of it, or in functions it called, have ended."""
         stack = self.running.get(get_ident())
         if stack:
-            self._prune(stack, frame)
+            self.prune(stack, frame)
 
-    def _prune(self, stack: list[Running], frame: FrameType) -> None:
+    def prune(self, stack: list[Running], frame: FrameType) -> None:
         """Remove `while` loops that were left by `break`, `return` or an exception, which are not observed."""
         while stack and stack[-1].code is not None:
             running = stack[-1]

@@ -60,7 +60,7 @@ class KerasCapture:
 
     def tensors(self) -> set[int]:
         """Ids of all variables of models trained so far, and of their backend variables."""
-        self.models.update(self.proof._live(self.proof.models))
+        self.models.update(self.proof.living_models())
         variables = [variable for _, variable in self.proof.named_variables()]
         variables += [variable for model in self.models for variable in model.variables]
         return {identity for variable in variables for identity in identities_of(variable)}
@@ -113,7 +113,8 @@ class KerasCapture:
         else:
             self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % current.name)
 
-    def _batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
+    def add_batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
+        """Add a batch to the pass that is running."""
         current = self.passes[-1] if self.passes else None
         if current is not None:
             current.batches.add(first(outputs), _labels_of_first(truth), inputs)
@@ -210,10 +211,10 @@ class KerasCapture:
     def _give(self, extra: dict[str, Any]) -> None:
         with self.recorder.guarded("outputs of evaluate"):
             if "outputs" in extra:
-                self._batch(extra["outputs"], extra.get("truth"), extra.get("inputs"))
+                self.add_batch(extra["outputs"], extra.get("truth"), extra.get("inputs"))
 
     def _extra(self, data: Any) -> dict[str, Any]:
-        x, y = _unpack(data)
+        x, y = unpack(data)
         truth, outputs = self.scored or (None, None)
         if self.seen is not None:
             truth, outputs = y, first(self.seen)
@@ -230,8 +231,8 @@ class KerasCapture:
             with capture.recorder.guarded("outputs of predict"):
                 batches = data if isinstance(data, list) else [data]
                 if len(batches) == 1:
-                    x, y = _unpack(batches[0])
-                    capture._batch(outputs, y, list(arrays_in(x)))
+                    x, y = unpack(batches[0])
+                    capture.add_batch(outputs, y, list(arrays_in(x)))
             return outputs
 
         return wraps_like(predict_function, function)
@@ -264,7 +265,7 @@ def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
     trainer.make_test_function = wraps_like(make_test_function, test)
 
 
-def _unpack(data: Any) -> tuple[Any, Any]:
+def unpack(data: Any) -> tuple[Any, Any]:
     """Inputs and labels of a batch, as Keras unpacks them."""
     if isinstance(data, list):
         data = tuple(data)

@@ -18,7 +18,7 @@ from ..jax.capture import JaxCapture
 from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
 from ..tensorflow.proof import Proof
-from .capture import KerasCapture, _unpack, watch_making
+from .capture import KerasCapture, unpack, watch_making
 
 
 class JaxCalls:
@@ -121,5 +121,5 @@ class JaxSteps:
 
     def _give(self, outputs: Any, data: Any) -> None:
         if outputs is not None:
-            x, y = _unpack(data)
-            self.capture._batch(outputs, y, list(arrays_in(x)))
+            x, y = unpack(data)
+            self.capture.add_batch(outputs, y, list(arrays_in(x)))

@@ -80,6 +80,10 @@ class Proof:
             layer is model for model in self._live(self.models)
         )
 
+    def living_models(self) -> Iterator[Any]:
+        """The trained models that still exist."""
+        return self._live(self.models)
+
     def _live(self, references: dict[int, Any]) -> Iterator[Any]:
         for reference in list(references.values()):
             target = reference()

@@ -51,7 +51,7 @@ def _follow(context: AdapterContext, step: int) -> None:
     if frame is None:
         return
     stack = recorder.running.get(get_ident(), [])
-    recorder._prune(stack, frame_now)
+    recorder.prune(stack, frame_now)
     loop = next((loop for loop in stack if loop.id == number), None)
     if loop is None:
         loop = Summarised(number, id(frame), frame.f_code)
