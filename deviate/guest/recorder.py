@@ -108,9 +108,9 @@ class Recorder:
         self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
-        self._reset()
+        self._begin_anew()
 
-    def _reset(self) -> None:
+    def _begin_anew(self) -> None:
         """Initialise for a new process: at the start, and in a forked child."""
         self.fd: int | None = None
         self.path = ""

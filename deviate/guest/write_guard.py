@@ -44,9 +44,9 @@ class WriteGuard:
         self.recorder = recorder
         self.checkpoints = checkpoints
         self.reported: set[str] = set()
-        self._reset()
+        self._begin_anew()
 
-    def _reset(self) -> None:
+    def _begin_anew(self) -> None:
         """Initialise the state; also in a forked child, where another thread may have held the lock."""
         self.lock = RLock()
         self.is_busy = False
