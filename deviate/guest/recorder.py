@@ -131,7 +131,7 @@ class Recorder:
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
         self.pending: list[tuple[str, DeferredScalar, str]] = []
 
-    after_fork = _reset
+    after_fork = _begin_anew
 
     # ------------------------------------------------------------ events out
 

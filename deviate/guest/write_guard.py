@@ -51,7 +51,7 @@ class WriteGuard:
         self.lock = RLock()
         self.is_busy = False
 
-    after_fork = _reset
+    after_fork = _begin_anew
 
     def begin(self) -> None:
         """Install an audit hook, which sees every open by Python code until the process ends.
