@@ -29,6 +29,8 @@ class AdapterContext:
         flip: when the one bit is to be flipped, where that is asked for.
         capture: keeps outputs and weights where the run asks for it.
         trace: takes down what is computed where the run asks for it.
+        is_inside: whether a model is running, or whatever else whose calls of models are no training and no evaluation.
+        is_own_call: whether the guest itself calls a model of the script.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class AdapterContext:
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+        self.is_inside = False
+        self.is_own_call = False
 
     def part(self, make: Callable[[AdapterContext], P]) -> P:
         """The result of `make`, created once per process and shared by all adapters."""

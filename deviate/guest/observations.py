@@ -21,13 +21,12 @@ from .observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .observers.weights import record_weights
 
 if TYPE_CHECKING:
+    from .observers.augmentations import Augmentation
     from .observers.loops import Loops
     from .observers.steps import Steps
     from .observers.weights import Weight
 
 NO_MATRIX = "no weight matrix for one-bit"
-NO_IMAGES = "the model is given no batch of images, of batch, %s, first of all"
-CHANNELS_FIRST, CHANNELS_LAST = "channels, height and width", "height, width and channels"
 
 
 class Observations:
@@ -73,6 +72,11 @@ class Observations:
 
             self.predictions = Loops(self.capture, context.project, framework)
             self.capture.at_end.append(self.predictions.hand_over)
+        self.augmentation: Augmentation | None = None
+        if self.capture.wants_predictions and self.capture.augmentations:
+            from .observers.augmentations import Augmentation  # few runs ask for copies
+
+            self.augmentation = Augmentation(self.capture, arrays.images())
         if self.capture.wants_weights:
             self.capture.weights_of[framework] = lambda: [(name, arrays.plain(array)) for name, array, _ in weights()]
         self.steps: Steps | None = None
@@ -227,22 +231,14 @@ class Observations:
     # ------------------------------------------------------------ arrays
 
     def _augmented(self, batch: Any, outputs: Any, again: Callable[[Any], Any]) -> dict[str, Any]:
-        names = self.capture.augmentations
-        if not names:
+        if self.augmentation is None:
             return {}
-        from .observers.augmentations import mean_outputs
-
-        images = self.arrays.images()
-        numbers = self.arrays.numbers(batch)
-        if not images.is_batch(numbers):
-            order = CHANNELS_FIRST if images.axes == (2, 3) else CHANNELS_LAST
-            self.capture.refuse("predictions", "+".join(("", *names)), NO_IMAGES % order)
-            return {}
+        numbers = self.arrays.numbers
 
         def call(copy: Any) -> Any:
-            return self.arrays.numbers(again(self.arrays.like(copy, batch)))
+            return numbers(again(self.arrays.like(copy, batch)))
 
-        return mean_outputs(images, names, numbers, self.arrays.numbers(outputs), call)
+        return self.augmentation.outputs(numbers(batch), numbers(outputs), call)
 
     def _shape_of_floats(self, array: Any) -> Sequence[int]:
         """The shape of an array, () where its numbers are no floating-point numbers."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 
 from ..annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+from .capture import PREDICTIONS, Capture
 
 if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]
 
+NO_IMAGES = "the model is given no batch of images, of batch, %s, first of all"
 CROPS = {
     "crop25": (4, 2),
     "crop81": (4, 1),
@@ -119,3 +121,28 @@ def mean_outputs(
             n_copies += 1
         means[name] = total / (1 + n_copies)
     return means
+
+
+class Augmentation:
+    """Further outputs of evaluations, where this run asks for test-time augmentation.
+
+    Args:
+        images: how the framework lays out batches of images.
+    """
+
+    def __init__(self, capture: Capture, images: Images) -> None:
+        self.capture = capture
+        self.images = images
+        self.names = capture.augmentations
+
+    def outputs(self, batch: Any, outputs: Any, call: Callable[[Any], Any]) -> dict[str, Any]:
+        """Mean outputs by name of the augmentation; empty where the model is given no images, which is told once.
+
+        Args:
+            batch, outputs, call: as for `mean_outputs`.
+        """
+        if not self.images.is_batch(batch):
+            order = "channels, height and width" if self.images.axes == (2, 3) else "height, width and channels"
+            self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), NO_IMAGES % order)
+            return {}
+        return mean_outputs(self.images, self.names, batch, outputs, call)

@@ -9,7 +9,7 @@ from .. import names
 from ..annotations import Any, Array, Callable
 from ..project import Project
 from .capture import FULL, PREDICTIONS, Capture
-from .examples import KEY_WIDTH
+from .examples import KEY_WIDTH, fit_name
 from .rows import NO_ROWS, Batches, numbers, rows
 
 INPUTS_OF = {
@@ -83,8 +83,8 @@ class Sets:
         batches: Batches,
         step: int | None = None,
         beside: Callable[[], Any] = lambda: None,
-    ) -> str:
-        """Store a pass over data, or a part of one; gives the name of the set, "" where nothing is stored.
+    ) -> None:
+        """Store a pass over data, or a part of one, and its further outputs as `<name>+<suffix>`.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
 
@@ -99,16 +99,21 @@ class Sets:
         elif arrays is None:
             self.refuse(name, batches.why_not or NO_ROWS)
         else:
-            return self.keep(name, root, arrays, step)
-        return ""
+            name = self.keep(name, root, arrays, step)
+            for suffix, further in batches.further.items():
+                more = rows(further.whole()[0], None, None)
+                if more is not None:
+                    self._keep_further(name, suffix, {**arrays, **more}, step)
 
-    def store_further(self, name: str, batches: Batches, step: int) -> None:
-        """Store further outputs for the examples of a set that has just been stored, as `<name>+<suffix>`."""
-        arrays = rows(*batches.whole())
-        if arrays is not None:
-            if name in self.capture.open:
-                self.capture.again(name)
-            self.capture.rows(name, arrays, self.framework, step)
+    def _keep_further(self, name: str, suffix: str, arrays: dict[str, Array], step: int | None) -> None:
+        """Store further outputs for the rows of a set that have just been stored."""
+        of_set = self.capture.open.get(fit_name(name))
+        if of_set is None or of_set.why_not:
+            return
+        further = "%s+%s" % (name, suffix)
+        if of_set.parts["outputs"].rows == arrays["outputs"][1][0]:  # the set begins with these rows
+            self.capture.again(further)
+        self.capture.rows(further, arrays, self.framework, step)
 
     def keep(self, name: str, root: Any, arrays: dict[str, Array], step: int | None = None) -> str:
         """Store arrays that are already in their final form."""

@@ -8,9 +8,7 @@ from ..annotations import Any, Mapping
 from ..project import Project
 from .capture import Capture
 from .capture_sets import Sets
-from .rows import Batches, numbers
-
-_NONE: Mapping[str, Any] = {}
+from .rows import NOTHING, Batches, numbers
 
 
 class Loop:
@@ -22,7 +20,6 @@ class Loop:
         root: by what of it the loop is known.
         step: of the main loop.
         batches: what was put out.
-        further: the batches of further outputs, by suffix; rows as in `batches`.
     """
 
     def __init__(self, name: str, data: Any, root: Any, step: int, batches: Batches) -> None:
@@ -31,13 +28,9 @@ class Loop:
         self.root = root
         self.step = step
         self.batches = batches
-        self.further: dict[str, Batches] = {}
 
-    def add(self, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = _NONE) -> None:
-        truth, inputs = _snapshot(truth), [_snapshot(each) for each in inputs]
-        self.batches.add(outputs, truth, inputs)
-        for suffix, more in further.items():
-            self.further.setdefault(suffix, Batches(self.batches.capture)).add(more, truth, inputs)
+    def add(self, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING) -> None:
+        self.batches.add(outputs, _snapshot(truth), [_snapshot(each) for each in inputs], further)
 
 
 class Loops:
@@ -81,9 +74,7 @@ class Loops:
         loops, self.loops = self.loops, []
         for loop in loops:
             with self.recorder.guarded("outputs of %s" % loop.name):
-                name = self.sets.store(loop.name, loop.data, loop.batches, loop.step)
-                for suffix, batches in loop.further.items() if name else ():
-                    self.sets.store_further("%s+%s" % (name, suffix), batches, loop.step)
+                self.sets.store(loop.name, loop.data, loop.batches, loop.step)
 
 
 def _snapshot(value: Any) -> Any:

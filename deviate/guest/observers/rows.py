@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from ..annotations import Any, Array, Callable, Iterator, Sequence
+from ..annotations import Any, Array, Callable, Iterator, Mapping, Sequence
 from ..arrays import array_of
 from .capture import FULL, Capture
 from .examples import KEY_WIDTH, example_keys
@@ -19,6 +19,8 @@ MOST_WAITING = 1 << 27
 NO_ROWS = "it put out nothing with a row for every example"
 UNFIT = "batches do not fit together: %s"
 
+NOTHING: Mapping[str, Any] = {}
+
 
 class Batches:
     """The batches of a pass over data, in order.
@@ -28,11 +30,13 @@ class Batches:
 
     Attributes:
         why_not: what keeps the pass from being of use, in words; empty where nothing does.
+        further: further outputs for the same examples, by suffix.
     """
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
         self.why_not = ""
+        self.further: dict[str, Batches] = {}
         self.waiting: list[tuple[Any, Any, Any]] = []
         self.size = 0
         self.held = 0
@@ -42,8 +46,10 @@ class Batches:
     def __bool__(self) -> bool:
         return bool(self.waiting or self.copied or self.why_not)
 
-    def add(self, outputs: Any, truth: Any, inputs: Any) -> None:
+    def add(self, outputs: Any, truth: Any, inputs: Any, further: Mapping[str, Any] = NOTHING) -> None:
         """Add a batch of arrays or tensors of any library; several inputs may be in a list."""
+        for suffix, more in further.items():
+            self.further.setdefault(suffix, Batches(self.capture)).add(more, None, [])
         if self.size > MOST_WAITING:
             self._copy_waiting()
         if not self.why_not:

@@ -76,8 +76,17 @@ class NnxCapture:
             outputs = original(model, *args, **kwargs)
         finally:
             self.n_calls -= 1
+
+        def again(copy: Any) -> Any:
+            self.n_calls += 1
+            try:
+                return original(model, copy, *args[1:], **kwargs)
+            finally:
+                self.n_calls -= 1
+
         leaves = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
-        return self.jax_capture.outputs([each for each in leaves if hasattr(each, "dtype")], outputs, frame, _is_opaque)
+        arrays = [each for each in leaves if hasattr(each, "dtype")]
+        return self.jax_capture.outputs(arrays, outputs, frame, _is_opaque, again)
 
     def _is_routed_thread(self) -> bool:
         return get_ident() == self.programs.streams.thread

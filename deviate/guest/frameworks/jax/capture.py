@@ -12,10 +12,12 @@ from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any
+from ...annotations import TYPE_CHECKING, Any, Callable, Mapping
+from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Way
 from ...observers.loops import Loops
-from ...observers.rows import MOST_WAITING, first
+from ...observers.rows import MOST_WAITING, NOTHING, first, numbers
+from .leaves import Leaves
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
 from .trees import is_concrete, is_key, named_leaves, replace_leaf, subtrees_like
@@ -41,6 +43,8 @@ class JaxCapture(Loops):
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         super().__init__(context.capture, context.project, FRAMEWORK)
         self.programs = programs
+        self.arrays = Leaves()
+        self.augmentation: Augmentation | None = None
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
         self.lost: dict[str, Call] = {}
@@ -84,10 +88,18 @@ class JaxCapture(Loops):
         """A model is called; its inputs are named if a function is being traced."""
         return self._tag(args, INPUTS, is_leaf) if self._is_traced() else args
 
-    def outputs(self, inputs: Any, result: Any, frame: FrameType, is_leaf: Any = None) -> Any:
+    def outputs(
+        self,
+        inputs: Any,
+        result: Any,
+        frame: FrameType,
+        is_leaf: Any = None,
+        again: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """A model has returned; its outputs are named if a function is being traced, and stored if they have values.
 
         Args:
+            again: calls the model with another first input, where it has one.
             is_leaf: parts that stay the objects that they are.
         """
         with self.recorder.guarded("outputs of a model"):
@@ -98,7 +110,8 @@ class JaxCapture(Loops):
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(result)):
                     place = self.place(arrays[0] if arrays else None, frame)
-                    self.add(place, first(result), None, arrays)
+                    further = self._augment(arrays, first(result), again)
+                    self.add(place, first(result), None, arrays, further)
         return result
 
     def _is_traced(self) -> bool:
@@ -164,7 +177,37 @@ class JaxCapture(Loops):
 
     def _run(self, call: Call) -> None:
         results = call.part.run_on(call.flat)
-        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: call.part.n_inputs]))
+        inputs = list(results[: call.part.n_inputs])
+
+        def again(copy: Any) -> Any:
+            flat = list(call.flat)
+            flat[call.part.input_places[0]] = copy
+            return call.part.run_on(flat)[-1]
+
+        is_argument = len(call.part.input_places) == 1 == call.part.n_inputs
+        further = self._augment(inputs, results[-1], again if is_argument else None, is_compiled=True)
+        self.add(call.place, results[-1], call.labels(results[-1]), inputs, further)
+
+    def _augment(
+        self, inputs: list[Any], outputs: Any, again: Callable[[Any], Any] | None, *, is_compiled: bool = False
+    ) -> Mapping[str, Any]:
+        """Mean outputs for augmented images, where this run asks for them and the model can be called with others."""
+        if not self.capture.augmentations:
+            return NOTHING
+        if self.augmentation is None:
+            self.augmentation = Augmentation(self.capture, Images((1, 2)))
+        if again is None or len(inputs) != 1:
+            return self.augmentation.outputs(None, None, lambda copy: None)
+        call, array = again, inputs[0]
+
+        def outputs_of(copy: Any) -> Any:
+            if is_compiled and copy.shape != array.shape:
+                raise ValueError("a compiled function takes images of one size")
+            return numbers(first(call(self.arrays.like(copy, array))))
+
+        with self.recorder.guarded("augmented outputs"):
+            return self.augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
+        return NOTHING
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
         shapes = self.programs.shapes()
@@ -204,12 +247,14 @@ class JaxCapture(Loops):
         named_by = self if data is None else data
         return self.sets.name(named_by, frame)[0], self.sets.way(frame), self.capture.step(), beside
 
-    def add(self, place: Place, outputs: Any, truth: Any, inputs: list[Any]) -> None:
+    def add(
+        self, place: Place, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING
+    ) -> None:
         """Store the outputs of a call."""
         self.has_rows = True
         name, way, step, beside = place
         loop = self.find_loop(way, step, name) or self.begin(name, way, way, step)
-        loop.add(outputs, beside if truth is None else truth, inputs)
+        loop.add(outputs, beside if truth is None else truth, inputs, further)
 
     def hand_over(self) -> None:
         pending, self.pending = self.pending, []

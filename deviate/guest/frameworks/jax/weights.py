@@ -7,18 +7,16 @@ for which gradients are computed. JAX arrays are immutable, so the latest weight
 from __future__ import annotations
 
 import sys
-from functools import partial
 from types import FrameType
 from weakref import ref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Callable
-from ...arrays import array_of
+from ...annotations import Any, Callable
 from ...observers.array_trace import buffer
-from ...observers.arrays import Arrays
 from ...observers.bits import OneBit
 from ...observers.evaluations import Evaluations
 from ...observers.weights import record_weights
+from .leaves import Leaves
 from .programs import Program, Programs
 from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
@@ -26,20 +24,6 @@ from .trees import places as places_in
 FRAMEWORK = "jax"
 TRIES = 5
 """Calls in which the results of a function must come back as arguments to be taken for weights."""
-
-
-class Leaves(Arrays):
-    """Arrays of JAX on this host."""
-
-    def exact(self, array: Any) -> Array:
-        return str(array.dtype), array.shape, partial(buffer, array)
-
-    def plain(self, array: Any) -> Array:
-        kind, _, data = array_of(array if array.ndim else array.reshape(1))
-        return kind, array.shape, data
-
-    def like(self, numbers: Any, array: Any) -> Any:
-        return sys.modules["jax"].device_put(numbers, array.sharding) if hasattr(array, "sharding") else numbers
 
 
 class Weights:
@@ -115,7 +99,8 @@ class Weights:
         if self.capture is None or is_training(options):
             return call(inputs)
         inputs = self.capture.inputs(inputs)
-        return self.capture.outputs(inputs, call(inputs), frame)
+        again = (lambda copy: call((copy, *inputs[1:]))) if isinstance(inputs, tuple) else None
+        return self.capture.outputs(inputs, call(inputs), frame, again=again)
 
     # ------------------------------------------------------------ proof
 

@@ -12,11 +12,12 @@ import weakref
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Callable, Iterator
+from ...annotations import Any, Array, Callable, Iterator, Mapping
 from ...npz import CODES
 from ...observers.capture_sets import Sets
-from ...observers.rows import Batches, arrays_in, first
+from ...observers.rows import NOTHING, Batches, arrays_in, first
 from ...seeds import wraps_like
+from ..keras_images import Augmented
 from ..tensorflow.proof import Proof, identities_of
 
 FRAMEWORK = "keras"
@@ -24,9 +25,10 @@ SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
 
 
 class Pass:
-    """One call of `evaluate`, `predict` or similar methods."""
+    """One call of `evaluate`, `predict` or similar methods of a model."""
 
-    def __init__(self, name: str, data: Any, labels: Any, batches: Batches) -> None:
+    def __init__(self, model: Any, name: str, data: Any, labels: Any, batches: Batches) -> None:
+        self.model = model
         self.name = name
         self.data = data
         self.labels = labels
@@ -40,6 +42,7 @@ class KerasCapture:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
+        self.augmented = Augmented(context) if context.capture.augmentations else None
         self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.passes: list[Pass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -94,7 +97,7 @@ class KerasCapture:
             return None
         data = args[0] if args else kwargs.get("x")
         labels = args[1] if len(args) > 1 else kwargs.get("y")
-        return Pass(method, data, labels if is_scored else None, Batches(self.capture))
+        return Pass(model, method, data, labels if is_scored else None, Batches(self.capture))
 
     def _end(self, current: Pass, frame: FrameType, result: Any) -> None:
         if (
@@ -104,7 +107,7 @@ class KerasCapture:
         ):
             # JAX. Datasets are not iterated a second time, as they may draw random numbers.
             inputs = current.data if hasattr(current.data, "shape") else list(arrays_in(current.data))
-            current.batches.add(first(result), current.labels, inputs)
+            current.batches.add(first(result), current.labels, inputs, self._augment(current, inputs, result))
         is_validation = current.name == "evaluate" and len(self.passes) > 1
         data = next(arrays_in(current.data), current.data)  # of several inputs, the first one has the name
         name, root = self.sets.name(data, frame, "val" if is_validation else "")
@@ -113,11 +116,24 @@ class KerasCapture:
         else:
             self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % current.name)
 
-    def add_batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
-        """Add a batch to the pass that is running."""
+    def add_batch(self, outputs: Any, truth: Any, inputs: Any, call: Callable[[Any], Any] | None = None) -> None:
+        """Add a batch to the pass that is running.
+
+        Args:
+            call: calls the model with other inputs, where it cannot be called itself.
+        """
         current = self.passes[-1] if self.passes else None
         if current is not None:
-            current.batches.add(first(outputs), _labels_of_first(truth), inputs)
+            further = self._augment(current, inputs, outputs, call)
+            current.batches.add(first(outputs), _labels_of_first(truth), inputs, further)
+
+    def _augment(
+        self, current: Pass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Mean outputs for augmented images, where this run asks for them."""
+        if self.augmented is None:
+            return NOTHING
+        return self.augmented.outputs(call or functools.partial(current.model, training=False), inputs, outputs)
 
     # ------------------------------------------------------------ TensorFlow
 

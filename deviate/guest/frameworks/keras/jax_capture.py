@@ -85,10 +85,10 @@ class JaxSteps:
             capture.stepping, capture.seen = model, None
             try:
                 if hasattr(step, "trace"):
-                    capture._run_compiled(step, parts, state, data)
+                    capture._run_compiled(model, step, parts, state, data)
                     return step(state, data)
                 result = step(state, data)
-                capture._give(capture.seen, data)
+                capture._give(model, capture.seen, state, data)
                 return result
             finally:
                 capture.stepping = capture.seen = None
@@ -103,7 +103,7 @@ class JaxSteps:
             return replace_leaf(result[0], array, tag_arrays(array, OUTPUTS)), *result[1:]
         return result
 
-    def _run_compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
+    def _run_compiled(self, model: Any, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
         with self.capture.recorder.guarded("outputs of evaluate"):
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))
@@ -117,9 +117,19 @@ class JaxSteps:
                     parts[key] = part
             compiled_part = parts[key]
             if compiled_part is not None:
-                self._give(compiled_part.run_on(flat)[-1], data)
+                self._give(model, compiled_part.run_on(flat)[-1], state, data)
 
-    def _give(self, outputs: Any, data: Any) -> None:
-        if outputs is not None:
-            x, y = unpack(data)
-            self.capture.add_batch(outputs, y, list(arrays_in(x)))
+    def _give(self, model: Any, outputs: Any, state: Any, data: Any) -> None:
+        if outputs is None:
+            return
+
+        def call(inputs: Any) -> Any:
+            """Call the model, whose variables have no values while the trainer hands their state from step to step."""
+            stepping, self.stepping = self.stepping, None
+            try:
+                return model.stateless_call(*state[:2], inputs, training=False)[0]
+            finally:
+                self.stepping = stepping
+
+        x, y = unpack(data)
+        self.capture.add_batch(outputs, y, list(arrays_in(x)), call)

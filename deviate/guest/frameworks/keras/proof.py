@@ -102,7 +102,7 @@ class Watch:
         original = module.Layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if self.depth or self.driven or get_ident() != self.streams.thread:
+            if self.context.is_own_call or self.depth or self.driven or get_ident() != self.streams.thread:
                 outputs = original(self_, *args, **kwargs)
                 if self.capture is not None and self_ is self.capture.stepping:
                     self.capture.see_call(outputs)

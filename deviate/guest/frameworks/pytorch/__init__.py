@@ -59,6 +59,6 @@ def install(module: Any, context: AdapterContext) -> None:
 
         install_profile(module, context)
     if "torch.utils.data" in sys.modules:
-        patch_loading(sys.modules["torch.utils.data"], context, forwards, proof)
+        patch_loading(sys.modules["torch.utils.data"], context, proof)
         if predictions is not None:
             predictions.origins.follow(sys.modules["torch.utils.data"].dataloader, predictions.run_guarded)

@@ -12,7 +12,7 @@ from ...regions import Region, region
 from ...seeds import wraps_like
 from ...streams import Streams
 from .proof import Proof
-from .regions import AUGMENT, Forwards
+from .regions import AUGMENT
 
 SHUFFLE, SPLIT = "shuffle", "split"
 SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
@@ -23,12 +23,12 @@ SEEDED = ("random", "numpy", "torch")
 END = object()
 
 
-def patch_loading(data: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> None:
+def patch_loading(data: Any, context: AdapterContext, proof: Proof) -> None:
     streams, utils = context.streams, data._utils
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
-        _patch_fetcher(getattr(utils.fetch, name), streams, forwards)
+        _patch_fetcher(getattr(utils.fetch, name), context)
     proof.follow(data.dataloader._BaseDataLoaderIter)
-    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, context, forwards)
+    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, context)
     if not streams.is_active:
         return
     for name in SAMPLERS:
@@ -39,17 +39,17 @@ def patch_loading(data: Any, context: AdapterContext, forwards: Forwards, proof:
         owner.random_split = region(streams, SPLIT, owner.random_split)
 
 
-def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
+def _patch_fetcher(fetcher: Any, context: AdapterContext) -> None:
     """Patch fetchers; module calls within are data processing, not training or evaluation."""
 
     def in_region(original: Any) -> Any:
         def inside(*args: Any, **kwargs: Any) -> Any:
-            was_inside, forwards.inside = forwards.inside, True
+            was_inside, context.is_inside = context.is_inside, True
             try:
-                with Region(streams, AUGMENT):
+                with Region(context.streams, AUGMENT):
                     return original(*args, **kwargs)
             finally:
-                forwards.inside = was_inside
+                context.is_inside = was_inside
 
         return wraps_like(inside, original)
 
@@ -149,7 +149,7 @@ class Order:
         return self.next()
 
 
-def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -> Any:
+def _routed_worker(original: Any, context: AdapterContext) -> Any:
     """A worker, which draws from `augment`. Its own first seed is kept, as it comes from that stream.
 
     Later seeds are set by the script, as in a `worker_init_fn`. The worker's own seed is never recorded as a seed of
@@ -158,7 +158,7 @@ def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -
     streams, seeding, signature = context.streams, context.seeding, inspect.signature(original)
 
     def worker_loop(*args: Any, **kwargs: Any) -> Any:
-        forwards.inside = True
+        context.is_inside = True
         context.trace.leave()
         if "init_fn" not in signature.parameters:
             return original(*args, **kwargs)

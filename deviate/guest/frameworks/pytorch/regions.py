@@ -75,7 +75,6 @@ class Forwards:
     """Calls of modules. The outermost one is a region and is passed to observers; nested calls are not.
 
     Attributes:
-        inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
         layers: the `Layers` of a trace, told of modules that the running one calls while their outputs are traced.
         at_begin: told of the module, its arguments, its keyword arguments and whether it has weights before an
             outermost call, the constructors' own calls left out.
@@ -84,11 +83,11 @@ class Forwards:
 
     def __init__(self, torch: Any, context: AdapterContext, proof: Proof) -> None:
         self.torch = torch
+        self.context = context
         self.streams = context.streams
         self.recorder = context.recorder
         self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
-        self.inside = False
         self.is_in_backward = backward_check(torch)
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
         self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
@@ -96,7 +95,7 @@ class Forwards:
         self.layers: Any = None
 
     def patch(self) -> None:
-        module, streams, forwards = self.torch.nn.Module, self.streams, self
+        module, streams, forwards, context = self.torch.nn.Module, self.streams, self, self.context
         original = module.__call__
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
 
@@ -104,16 +103,16 @@ class Forwards:
             # A compiler reads this as a plain call; other threads draw from whatever is in place.
             if is_compiling() or get_ident() != streams.thread:
                 return original(self, *args, **kwargs)
-            if forwards.inside:
+            if context.is_inside:
                 if forwards.layers is not None:
                     return forwards.layers.call(original, self, args, kwargs)
                 return original(self, *args, **kwargs)
             before = forwards.begin(self, args, kwargs)
-            forwards.inside = True
+            context.is_inside = True
             try:
                 output = original(self, *args, **kwargs)
             finally:
-                forwards.inside = False
+                context.is_inside = False
                 streams.leave(before)
                 if forwards.layers is not None:
                     forwards.layers.leave()

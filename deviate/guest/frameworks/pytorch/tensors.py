@@ -6,12 +6,9 @@ import ctypes
 import math
 from functools import partial
 
-from ...annotations import TYPE_CHECKING, Any, Array, Callable, Iterator, Sequence
+from ...annotations import Any, Array, Callable, Iterator, Sequence
 from ...npz import CODES
 from ...observers.arrays import Arrays
-
-if TYPE_CHECKING:
-    from ...observers.augmentations import Images
 
 DEEPEST = 4
 WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
@@ -37,11 +34,6 @@ class TensorArrays(Arrays):
         if kind(array) in CODES:
             return self.exact(array)
         return "float32", tuple(array.shape), lambda: buffer(array.detach().float())
-
-    def images(self) -> Images:
-        from .images import TensorImages  # few runs ask for copies
-
-        return TensorImages()
 
     def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
         element = array.data[index]  # through `data` the autograd graph is not affected

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sys
 import weakref
+from functools import partial
 from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any
+from ...annotations import Any, Mapping
 from ...observers.loops import Loop, Loops
-from ...observers.rows import arrays_in, numbers
+from ...observers.rows import NOTHING, arrays_in, numbers
+from ..keras_images import Augmented
 from .proof import Proof
 
 FRAMEWORK = "keras"
@@ -47,6 +49,7 @@ class Calls(Loops):
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.augmented: Augmented | None = None
         self.capture.at_end.append(self.hand_over)
 
     def patch(self) -> None:
@@ -64,7 +67,7 @@ class Calls(Loops):
         """A model is called, possibly while a graph is built, when its outputs have no values yet."""
         if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
             if self.is_trained(model):
-                self._add(outputs, None, inputs, frame)
+                self._add(model, outputs, None, inputs, frame)
         elif "FuncGraph" in type(getattr(outputs, "graph", None)).__name__:
             traced = self.traced.get(id(outputs.graph))
             if traced is None or traced.graph() is not outputs.graph:
@@ -111,7 +114,7 @@ class Calls(Loops):
         dataset = getattr(iterator, "_dataset", None)
         return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator, step)
 
-    def _add(self, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
+    def _add(self, model: Any, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
         if not self.capture.is_script_thread():
             return
         rows = outputs.shape[0] if len(outputs.shape) else 0
@@ -120,7 +123,15 @@ class Calls(Loops):
             truth = _labels(self.drawn[1], inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
-        loop.add(outputs, truth, inputs)
+        loop.add(outputs, truth, inputs, self._augment(model, inputs, outputs))
+
+    def _augment(self, model: Any, inputs: list[Any], outputs: Any) -> Mapping[str, Any]:
+        """Mean outputs for augmented images, where this run asks for them."""
+        if not self.capture.augmentations:
+            return NOTHING
+        if self.augmented is None:
+            self.augmented = Augmented(self.context)
+        return self.augmented.outputs(partial(model, training=False), inputs, outputs)
 
     def hand_over(self) -> None:
         super().hand_over()
@@ -143,12 +154,12 @@ class Calls(Loops):
             elif traced is not None and traced.graph() is graph:
                 model = traced.model()
                 if model is not None and self.is_trained(model):
-                    self._take(traced, graph, tensor_inputs, captured_inputs)
+                    self._take(model, traced, graph, tensor_inputs, captured_inputs)
         except Exception as error:
             self.traced.pop(id(graph), None)
             self.recorder.fault("outputs of a graph", error)
 
-    def _take(self, traced: Traced, graph: Any, arguments: Any, captured: Any) -> None:
+    def _take(self, model: Any, traced: Traced, graph: Any, arguments: Any, captured: Any) -> None:
         if traced.copy is None:
             traced.copy = self._copy_graph(traced, graph)
         if traced.copy is False:
@@ -156,7 +167,7 @@ class Calls(Loops):
         function, n_inputs, is_labelled = traced.copy
         results = list(function._call_flat(list(arguments), list(captured)))
         outputs, inputs = results[0], results[1 : 1 + n_inputs]
-        self._add(outputs, results[-1] if is_labelled else None, inputs, sys._getframe(3))
+        self._add(model, outputs, results[-1] if is_labelled else None, inputs, sys._getframe(3))
 
     def _copy_graph(self, traced: Traced, graph: Any) -> Any:
         """The part of a graph that computes outputs, inputs and labels; False if it cannot be run twice."""

@@ -42,7 +42,7 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
         context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained, proof.arrays)
     if not context.capture.wants_predictions:
         return None
-    predictions = Predictions(torch, context, proof.trained, forwards, ranks)
+    predictions = Predictions(torch, context, proof.trained, ranks)
     proof.at_training.append(predictions.before)
     forwards.at_end.append(predictions.after)
     predictions.patch()
@@ -50,18 +50,14 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
 
 
 class Predictions:
-    """Captures the outputs of evaluations.
+    """Captures the outputs of evaluations."""
 
-    Args:
-        forwards: whose `inside` keeps module calls from being seen.
-    """
-
-    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, forwards: Any, ranks: Ranks) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, ranks: Ranks) -> None:
         self.torch = torch
+        self.context = context
         self.capture = context.capture
         self.recorder = context.recorder
         self.trained = trained
-        self.forwards = forwards
         self.ranks = ranks
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
@@ -189,7 +185,7 @@ class Predictions:
 
     def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         extra_outputs: dict[str, Any] = {}
-        was_inside, self.forwards.inside = self.forwards.inside, True
+        was_inside, self.context.is_inside = self.context.is_inside, True
         try:
             for extra in extras:
                 for suffix, tensor in extra(module, args, kwargs, output).items():
@@ -197,7 +193,7 @@ class Predictions:
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
         finally:
-            self.forwards.inside = was_inside
+            self.context.is_inside = was_inside
         return extra_outputs
 
     # ------------------------------------------------------------ whose rows they are

@@ -7,32 +7,43 @@ from __future__ import annotations
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Iterator
-from ....observers.augmentations import mean_outputs
-from ....observers.capture import PREDICTIONS
-from ..images import TensorImages
+from ....observers.augmentations import Augmentation, Images
 from . import predictions
 from .batches import Kinds
 
 
+class TensorImages(Images):
+    """Tensors of shape (batch, channels, height, width); copies are cut on their device."""
+
+    def __init__(self) -> None:
+        super().__init__((2, 3))
+
+    def flip(self, images: Any) -> Any:
+        return images.flip(3)
+
+    def add_border(self, images: Any, border: int) -> Any:
+        rows, channels, height, width = images.shape
+        darkest = images.amin(dim=self.axes, keepdim=True)
+        bordered = darkest.expand(rows, channels, height + 2 * border, width + 2 * border).clone()
+        bordered[:, :, border : border + height, border : border + width] = images
+        return bordered
+
+
 class Augmented:
-    """The mean output for an image and its copies, as Summers & Dinneen (2021) have it (their strategy "tta")."""
+    """Calls modules with copies of the images that they were given."""
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
-        self.names = context.capture.augmentations
-        self.capture = context.capture
+        self.augmentation = Augmentation(context.capture, TensorImages())
         self.kinds = Kinds(torch)
-        self.images = TensorImages()
         predictions.extras.append(self.outputs)
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """Outputs by name of the augmentation; empty if the input is not a batch of images."""
-        images = args[0] if args else None
         scores = self.kinds.output(output, None, module)
-        if not isinstance(images, self.torch.Tensor) or not self.images.is_batch(images) or scores is None:
-            reason = "the model is given no batch of images, of batch, channels, height and width, first of all"
-            self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), reason)
-            return {}
+        images = args[0] if args and isinstance(args[0], self.torch.Tensor) and scores is not None else None
+        if images is None:
+            return self.augmentation.outputs(None, None, lambda copy: None)
 
         def call(copy: Any) -> Any:
             return self.kinds.output(module(copy, *args[1:], **kwargs), images.shape[0], module)
@@ -40,7 +51,7 @@ class Augmented:
         states = list(self._states())
         try:
             with self.torch.no_grad():
-                return mean_outputs(self.images, self.names, images, scores.detach(), call)
+                return self.augmentation.outputs(images, scores.detach(), call)
         finally:
             for generator, state in states:
                 generator.set_state(state)
