@@ -13,11 +13,12 @@ import weakref
 from types import FrameType
 
 from .adapter_context import AdapterContext
-from .annotations import TYPE_CHECKING, Any, Callable, Iterable, Sequence
+from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping, Sequence
 from .observers.array_trace import named_parts
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
 from .observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
+from .observers.trace_levels import STEPS
 from .observers.weights import record_weights
 
 if TYPE_CHECKING:
@@ -30,119 +31,103 @@ NO_MATRIX = "no weight matrix for one-bit"
 
 
 class Observations:
-    """What one framework does in this process.
-
-    Args:
-        framework: what records call it.
-        arrays: how its arrays are read and changed.
-        weights: gives the weights of trained models that still exist, in an order that is the same in all runs.
-        replace: puts an array in the place of the weight of this name, where arrays cannot be changed in place.
-        states: gives the states of generators of the framework itself, by name.
+    """What one framework does in this process; the adapter of a framework with models derives a class from it.
 
     Attributes:
+        framework: what records call the framework.
+        arrays: how its arrays are read and changed.
         one_bit: the bit to be flipped.
         evaluations: the hash of what is evaluated.
-        predictions: keeps outputs; None where this run keeps none.
-        steps: takes down training steps; None where this run is not traced.
     """
 
-    def __init__(
-        self,
-        context: AdapterContext,
-        framework: str,
-        arrays: Arrays,
-        weights: Callable[[], Iterable[Weight]],
-        *,
-        replace: Callable[[str, Any], object] = lambda name, array: None,
-        states: Callable[[], Iterable[tuple[str, Any]]] = lambda: (),
-    ) -> None:
+    framework = ""
+
+    def __init__(self, context: AdapterContext, arrays: Arrays) -> None:
         self.context = context
         self.recorder = context.recorder
-        self.capture = context.capture
-        self.framework = framework
         self.arrays = arrays
-        self.weights = weights
-        self.replace = replace
-        self.states = states
         self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), arrays)
-        self.evaluations = Evaluations(context.recorder, framework)
-        self.predictions: Loops | None = None
-        if self.capture.wants_predictions:
-            from .observers.loops import Loops  # most runs keep nothing
-
-            self.predictions = Loops(self.capture, context.project, framework)
-            self.capture.at_end.append(self.predictions.hand_over)
-        self.augmentation: Augmentation | None = None
-        if self.capture.wants_predictions and self.capture.augmentations:
-            from .observers.augmentations import Augmentation  # few runs ask for copies
-
-            self.augmentation = Augmentation(self.capture, arrays.images())
-        if self.capture.wants_weights:
-            self.capture.weights_of[framework] = lambda: [(name, arrays.plain(array)) for name, array, _ in weights()]
-        self.steps: Steps | None = None
-        if context.trace.requested_level:
-            from .observers.steps import Steps  # most runs are not traced
-
-            self.steps = Steps(context.trace, context.streams, framework, arrays.numbers)
-        self.recorded: set[str] = set()
-        self.has_begun = False
-        self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.drawn: tuple[Any, Any] | None = None
+        self.evaluations = Evaluations(context.recorder, self.framework)
+        self._loops: Loops | None = None
+        self._augmentation: Augmentation | None = None
+        self._steps: Steps | None = None
+        self._recorded: set[str] = set()
+        self._has_begun = False
+        self._models: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._drawn: tuple[Any, Any] | None = None
         """The loader and the batch that it yielded last."""
-        self.evidence = ""
+        self._evidence = INPUTS
+        if context.capture.wants_weights:
+            context.capture.weights_of[self.framework] = lambda: list(self.kept_weights())
         self.recorder.at_main_end.append(lambda: self.end("loop"))
         self.recorder.at_close.append(lambda: self.end("exit"))
+
+    # ------------------------------------------------------------ what a framework gives
+
+    def weights(self) -> Iterable[Weight]:
+        """The weights of trained models that still exist, in an order that is the same in all runs."""
+        return ()
+
+    def kept_weights(self) -> Iterable[tuple[str, Array]]:
+        """The weights as they are written to files."""
+        return ((name, self.arrays.plain(array)) for name, array, _ in self.weights())
+
+    def states(self) -> Iterable[tuple[str, Any]]:
+        """The states of generators of the framework itself, by name."""
+        return ()
+
+    def replace(self, name: str, array: Any) -> None:
+        """Put an array in the place of the weight of this name, where arrays cannot be changed in place."""
 
     # ------------------------------------------------------------ training
 
     def training_begins(self, model: Any, frame: FrameType) -> None:
         """A step that trains a model is about to run, and what was evaluated before is complete."""
         self.context.look_for_held_out(frame)
-        self.trained.add(model)
+        self._models.add(model)
         self._end_evaluation()
         self.evaluations.train()
-        if self.capture.open or (self.predictions is not None and self.predictions.loops):
-            self.capture.end_evaluation()
+        if self.context.capture.open or (self._loops is not None and self._loops.loops):
+            self.context.capture.end_evaluation()
         if self.one_bit.is_due:
             weights = [(name, array, self._shape_of_floats(array)) for name, array, _ in self.weights()]
             flipped = self.one_bit.flip(self.framework, weights)
             if flipped is not None:
                 self.replace(weights[flipped[0]][0], flipped[1])
-        if self.steps is not None and self.steps.wants_steps:
+        if self.context.trace.level >= STEPS:
             self._begin_step(self.steps, self.context.trace.place(frame))
-        self.drawn = None
+        self._drawn = None
 
     def _begin_step(self, steps: Steps, place: int) -> None:
-        if not self.has_begun:
-            self.has_begun = True
+        if not self._has_begun:
+            self._has_begun = True
             steps.shared_states(place)
             steps.states(self.states(), place)
             if not self.context.trace.is_dropped:
-                weights = [(name, array) for name, array, _ in self.weights() if name not in self.recorded]
-                self.recorded.update(name for name, _ in weights)
+                weights = [(name, array) for name, array, _ in self.weights() if name not in self._recorded]
+                self._recorded.update(name for name, _ in weights)
                 steps.weights(weights, place)
-        if self.drawn is not None:
-            parts = named_parts(self.drawn[1], "input")
+        if self._drawn is not None:
+            parts = named_parts(self._drawn[1], "input")
             steps.batch(((name, array) for name, array in parts if self.arrays.is_array(array)), place)
 
     def loss(self, value: Any, frame: FrameType) -> None:
         """The loss of a training step is known."""
-        if self.steps is not None:
+        if self.context.trace.level:
             self.steps.loss(value, self.context.trace.place(frame))
 
     def gradients(self, gradients: Iterable[tuple[str, Any]], frame: FrameType) -> None:
         """Gradients are known, by the names of their weights."""
-        if self.steps is not None:
+        if self.context.trace.level:
             self.steps.gradients(gradients, self.context.trace.place(frame))
 
     def weights_updated(self, frame: FrameType) -> None:
         """An update of the weights is complete, which ends the step."""
-        if self.steps is not None:
-            self.has_begun = False
+        if self.context.trace.level:
+            self._has_begun = False
             weights = ((name, array) for name, array, _ in self.weights())
             self.steps.update(weights, self.context.trace.place(frame))
-            if self.context.trace.level:
-                self.context.trace.tick()
+            self.context.trace.tick()
 
     def batch_drawn(self, loader: Any, batch: Any) -> None:
         """A loader has yielded a batch, which the next call of a model or the next step belongs to.
@@ -151,7 +136,7 @@ class Observations:
             loader: what the script goes through, in one object for each iteration: its iterator.
             batch: the inputs, or the inputs and the labels.
         """
-        self.drawn = loader, batch
+        self._drawn = loader, batch
 
     # ------------------------------------------------------------ models
 
@@ -172,27 +157,28 @@ class Observations:
                 the outputs. Without it there is no test-time augmentation.
         """
         if is_training:
-            if self.steps is not None:
+            if self.context.trace.level:
                 self.steps.forward(named_parts(outputs, "output"), self.context.trace.place(frame))
             return
-        if model not in self.trained:
+        if model not in self._models:
             return
-        loader, batch = self.drawn or (None, None)
-        self.drawn = None
+        loader, batch = self._drawn or (None, None)
+        self._drawn = None
         examples = list(inputs) if batch is None else [*batch] if isinstance(batch, (list, tuple)) else [batch]
         self.add_to_hash(examples if loader is not None else examples[:1], INPUTS if loader is None else LOADER, loader)
-        if self.predictions is not None:
+        if self.context.capture.wants_predictions:
+            loops = self.loops
             labels = examples[1] if loader is not None and len(examples) > 1 else None
             more = self._augmented(inputs[0], outputs, again) if again is not None else {}
             numbers = self.arrays.numbers
-            loop = self.predictions.loop_of(inputs[0], frame, loader)
+            loop = loops.loop_of(inputs[0], frame, loader)
             if labels is None and loader is None:
-                labels = self.predictions.sets.beside(inputs[0], frame)
+                labels = loops.sets.beside(inputs[0], frame)
             loop.add(numbers(outputs), None if labels is None else numbers(labels), [numbers(inputs[0])], more)
 
     def module_called(self, path: str, outputs: Any, frame: FrameType) -> None:
         """A module within a model was called, in training."""
-        if self.steps is not None:
+        if self.context.trace.level:
             arrays = [array for _, array in named_parts(outputs, "")]
             self.steps.module(path, arrays, self.context.trace.place(frame))
 
@@ -213,34 +199,61 @@ class Observations:
         if not self.evaluations.is_over:
             arrays = [self.arrays.exact(array) for array in examples if self.arrays.is_array(array)]
             self.evaluations.add(arrays, None if of_pass is None else id(of_pass))
-            self.evidence = evidence
+            self._evidence = evidence
 
     def _end_evaluation(self) -> None:
-        self.evaluations.end(self.evidence or INPUTS)
-        self.evidence = ""
+        self.evaluations.end(self._evidence)
+        self._evidence = INPUTS
 
     def end(self, moment: str) -> None:
         """The main loop has ended, "loop", or the process ends, "exit"."""
         self._end_evaluation()
         if moment == "exit":
             self.evaluations.close()
-            if self.one_bit.is_pending and len(self.trained):
+            if self.one_bit.is_pending and len(self._models):
                 self.one_bit.moment.record_miss(NO_MATRIX)
+        self.record_weights(moment)
+
+    def record_weights(self, moment: str) -> None:
+        """Record the hash of the weights, if there are any."""
         record_weights(self.recorder, self.arrays, self.framework, moment, self.weights())
 
     # ------------------------------------------------------------ arrays
 
-    def _augmented(self, batch: Any, outputs: Any, again: Callable[[Any], Any]) -> dict[str, Any]:
-        if self.augmentation is None:
+    def _augmented(self, batch: Any, outputs: Any, again: Callable[[Any], Any]) -> Mapping[str, Any]:
+        capture, numbers = self.context.capture, self.arrays.numbers
+        if not capture.augmentations:
             return {}
-        numbers = self.arrays.numbers
+        if self._augmentation is None:
+            from .observers.augmentations import Augmentation  # few runs ask for copies
+
+            self._augmentation = Augmentation(capture, self.arrays.images())
 
         def call(copy: Any) -> Any:
             return numbers(again(self.arrays.like(copy, batch)))
 
-        return self.augmentation.outputs(numbers(batch), numbers(outputs), call)
+        return self._augmentation.outputs(numbers(batch), numbers(outputs), call)
 
     def _shape_of_floats(self, array: Any) -> Sequence[int]:
         """The shape of an array, () where its numbers are no floating-point numbers."""
         kind, shape = self.arrays.form(array)
         return shape if "float" in kind else ()
+
+    @property
+    def loops(self) -> Loops:
+        """Keeps outputs, where this run keeps any."""
+        if self._loops is None:
+            from .observers.loops import Loops  # most runs keep nothing
+
+            self._loops = Loops(self.context.capture, self.context.project, self.framework)
+            self.context.capture.at_end.append(self._loops.hand_over)
+        return self._loops
+
+    @property
+    def steps(self) -> Steps:
+        """Takes down training steps, where this run is traced."""
+        if self._steps is None:
+            from .observers.steps import Steps  # most runs are not traced
+
+            self._steps = Steps(self.context.trace, self.context.streams, self.framework, self.arrays.numbers)
+        return self._steps

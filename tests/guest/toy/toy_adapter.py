@@ -49,16 +49,16 @@ class Generator(Bank):
         return state[1].tobytes(), state[2]
 
 
-class Toy:
+class Toy(Observations):
     """Tells of the models that are trained."""
 
+    framework = "toylib"
+
     def __init__(self, toylib: Any, context: AdapterContext) -> None:
+        super().__init__(context, Tensors(toylib))
         self.toylib = toylib
         self.models: list[Any] = []
         self.running: list[Any] = []
-        self.observations = Observations(
-            context, "toylib", Tensors(toylib), self.weights, replace=self.replace, states=self.states
-        )
 
     def living(self) -> list[Any]:
         return [model for reference in self.models for model in [reference()] if model is not None]
@@ -68,9 +68,9 @@ class Toy:
             for name, value in model.named_weights().items():
                 yield "%d.%s" % (number, name), value, True
 
-    def replace(self, name: str, value: Any) -> None:
+    def replace(self, name: str, array: Any) -> None:
         number, _, weight = name.partition(".")
-        self.living()[int(number)].set_weight(weight, self.observations.arrays.like(value, None))
+        self.living()[int(number)].set_weight(weight, self.arrays.like(array, None))
 
     def states(self) -> Iterator[tuple[str, Any]]:
         yield "toylib", self.toylib.generator.get_state()[1]
@@ -78,13 +78,13 @@ class Toy:
     def train(self, model: Any, x: Any, y: Any) -> None:
         if all(each is not model for each in self.living()):
             self.models.append(weakref.ref(model))
-        self.observations.training_begins(model, _getframe(2))
+        self.training_begins(model, _getframe(2))
 
     def differentiated(self, result: Any, model: Any, x: Any, y: Any) -> None:
         number = self.living().index(model)
         named = [("%d.%s" % (number, name), each) for name, each in result[1].items()]
-        self.observations.loss(result[0], _getframe(2))
-        self.observations.gradients(named, _getframe(2))
+        self.loss(result[0], _getframe(2))
+        self.gradients(named, _getframe(2))
 
     def begin_call(self, model: Any, x: Any) -> None:
         self.running.append(model)
@@ -93,7 +93,7 @@ class Toy:
         self.running.pop()
         is_training = self.toylib.modes["training"]
         again = None if is_training else type(model).__call__.__wrapped__
-        self.observations.model_called(
+        self.model_called(
             model,
             [x],
             outputs,
@@ -104,7 +104,7 @@ class Toy:
 
     def layer(self, outputs: Any, layer: Any, x: Any) -> None:
         if self.toylib.modes["training"]:
-            self.observations.module_called(layer.name, outputs, _getframe(2))
+            self.module_called(layer.name, outputs, _getframe(2))
 
 
 def install(toylib: Any, context: AdapterContext) -> None:
@@ -115,7 +115,7 @@ def install(toylib: Any, context: AdapterContext) -> None:
         toylib.Dense.__init__ = region(context.streams, "init", toylib.Dense.__init__)
         toylib.Batches.__init__ = region(context.streams, "shuffle", toylib.Batches.__init__)
     context.observe(toylib, "loss_and_gradients", before=toy.train, after=toy.differentiated)
-    context.observe(toylib, "update", after=lambda result, *call: toy.observations.weights_updated(_getframe(2)))
+    context.observe(toylib, "update", after=lambda result, *call: toy.weights_updated(_getframe(2)))
     context.observe(toylib.Model, "__call__", before=toy.begin_call, after=toy.call)
     context.observe(toylib.Dense, "__call__", after=toy.layer)
-    context.observe(toylib.Batches, "__next__", after=lambda batch, each: toy.observations.batch_drawn(each, batch))
+    context.observe(toylib.Batches, "__next__", after=lambda batch, each: toy.batch_drawn(each, batch))
