@@ -45,7 +45,7 @@ class Parts:
 
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
-        self.bit = FlippedBit(context, self.programs)
+        self.bit = FlippedBit(self.weights, self.programs)
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -73,7 +73,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
 
     def close() -> None:
         recorder.tell([
-            lambda: jax_parts.weights.emit_hash("exit"),
+            jax_parts.weights.close,
             jax_parts.bit.close,
             lambda: recorder.event("environment", facts(jax)),
         ])  # fmt: skip

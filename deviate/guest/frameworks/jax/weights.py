@@ -11,11 +11,10 @@ from types import FrameType
 from weakref import ref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable
+from ...annotations import Any, Callable, Iterator
+from ...observations import Observations
 from ...observers.array_trace import buffer
-from ...observers.bits import OneBit
 from ...observers.evaluations import Evaluations
-from ...observers.weights import record_weights
 from .leaves import Leaves
 from .programs import Program, Programs
 from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
@@ -26,7 +25,7 @@ TRIES = 5
 """Calls in which the results of a function must come back as arguments to be taken for weights."""
 
 
-class Weights:
+class Weights(Observations):
     """Finds the weights of this process.
 
     Attributes:
@@ -34,25 +33,21 @@ class Weights:
             outside of compiled functions.
     """
 
+    framework = FRAMEWORK
+
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
-        self.recorder = context.recorder
+        super().__init__(context, Leaves())
         self.programs = programs
-        self.evaluation = Evaluation(context, programs)
+        self.evaluation = Evaluation(self.evaluations, programs)
         self.capture: Any = None
         if context.capture.wants_predictions or context.capture.wants_weights:
             from .capture import JaxCapture  # most runs keep nothing
 
             self.capture = JaxCapture(context, programs)
-        self.arrays = Leaves()
-        if context.capture.wants_weights:
-            context.capture.weights_of[FRAMEWORK] = lambda: [
-                (name, self.arrays.plain(leaf)) for name, leaf in self.leaves()
-            ]
         self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
-        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
 
     # ------------------------------------------------------------ where they are
 
@@ -104,11 +99,20 @@ class Weights:
 
     # ------------------------------------------------------------ proof
 
-    def emit_hash(self, moment: str) -> None:
-        """Report the hash of the current weights, if they can be accessed."""
-        self.evaluation.data.end()
-        weights = ((name, leaf, True) for name, leaf in self.leaves())
-        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, weights)
+    def end(self, moment: str) -> None:
+        self.evaluations.end()
+        if moment == "exit":
+            self.evaluations.close()
+        else:
+            self.record_weights(moment)
+
+    def close(self) -> None:
+        """JAX is about to shut down its backends: afterwards no array can be read."""
+        self.evaluations.end()
+        self.record_weights("exit")
+
+    def weights(self) -> Iterator[tuple[str, Any, bool]]:
+        return ((name, leaf, True) for name, leaf in self.leaves())
 
     def leaves(self) -> list[tuple[str, Any]]:
         """Weights by name; empty if some have no values on this host."""
@@ -152,12 +156,11 @@ def _weights_of(program: Program) -> list[Any]:
 class Evaluation:
     """The first examples that a model evaluates after training, until it is trained again."""
 
-    def __init__(self, context: AdapterContext, programs: Programs) -> None:
-        self.recorder = context.recorder
+    def __init__(self, data: Evaluations, programs: Programs) -> None:
+        self.recorder = data.recorder
         self.programs = programs
-        self.data = Evaluations(context.recorder, FRAMEWORK)
+        self.data = data
         self.has_trained = False
-        context.recorder.at_close.append(self.data.close)
 
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
@@ -212,11 +215,11 @@ def is_training(options: dict[str, Any]) -> bool:
 class FlippedBit:
     """Flips the bit in a tree of weights, which are arguments of a function or the state of an optimizer."""
 
-    def __init__(self, context: AdapterContext, programs: Programs) -> None:
-        self.recorder = context.recorder
+    def __init__(self, weights: Weights, programs: Programs) -> None:
+        self.recorder = weights.recorder
         self.programs = programs
-        self.arrays = Leaves()
-        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
+        self.arrays = weights.arrays
+        self.one_bit = weights.one_bit
         # Where the weights are among the arguments; only before the first step are they told from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
         if self.one_bit.is_pending:

@@ -12,8 +12,7 @@ import weakref
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Callable, Iterator, Mapping
-from ...npz import CODES
+from ...annotations import Any, Callable, Mapping
 from ...observers.capture_sets import Sets
 from ...observers.rows import NOTHING, Batches, arrays_in, first
 from ...seeds import wraps_like
@@ -49,17 +48,6 @@ class KerasCapture:
         self.stepping: Any = None
         self.seen: Any = None
         self.scored: Any = None
-        if self.capture.wants_weights:
-            self.capture.weights_of[FRAMEWORK] = lambda: list(self.weights())
-
-    # ------------------------------------------------------------ weights
-
-    def weights(self) -> Iterator[tuple[str, Array]]:
-        """All variables of trained models that hold numbers, named as in `Proof`."""
-        for name, variable, _ in self.proof.weights():
-            array = self.proof.arrays.plain(variable)
-            if array[0] in CODES:
-                yield name, array
 
     def tensors(self) -> set[int]:
         """Ids of all variables of models trained so far, and of their backend variables."""

@@ -12,11 +12,9 @@ from itertools import count
 
 from ...annotations import Any
 from ...observers.evaluations import INPUTS, LOADER, Evaluations
-from ...recorder import Recorder
 from .tensors import buffer, kind, parts_of
 from .trained import Trained
 
-FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
 """Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
 
@@ -24,10 +22,10 @@ MOST_WAITING = 1 << 28
 class Evaluation:
     """One phase of evaluation; the first one whose inputs are known to be examples is recorded."""
 
-    def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
+    def __init__(self, torch: Any, trained: Trained, data: Evaluations) -> None:
         self.tensor = torch.Tensor
         self.trained = trained
-        self.data = Evaluations(recorder, FRAMEWORK)
+        self.data = data
         # What loaders yielded since the last forward pass: some look one batch ahead, to know which is the last.
         self.batches: deque[tuple[int, Any]] = deque(maxlen=2)
         self.passes = count()

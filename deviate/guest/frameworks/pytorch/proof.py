@@ -9,32 +9,32 @@ from __future__ import annotations
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable
-from ...observers.bits import OneBit
-from ...observers.weights import record_weights
+from ...annotations import Any, Array, Callable, Iterator
+from ...observations import NO_MATRIX, Observations
 from ...seeds import wraps_like
 from .evaluation import Evaluation
+from .ranks import Ranks
 from .tensors import TensorArrays
 from .trained import Trained
 
 FRAMEWORK = "torch"
 
 
-class Proof:
+class Proof(Observations):
     """Observes outermost forward passes of modules with weights, new optimizers, and batches of loaders.
 
     Attributes:
         at_training: told of the module, its arguments and its keyword arguments before a training forward pass.
     """
 
+    framework = FRAMEWORK
+
     def __init__(self, torch: Any, context: AdapterContext) -> None:
+        super().__init__(context, TensorArrays(torch))
         self.torch = torch
-        self.context = context
-        self.recorder = context.recorder
         self.trained = Trained(context)
-        self.evaluation: Evaluation | None = Evaluation(torch, self.trained, context.recorder)
-        self.arrays = TensorArrays(torch)
-        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
+        self.evaluation: Evaluation | None = Evaluation(torch, self.trained, self.evaluations)
+        self.ranks = Ranks(torch, context.capture)
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
     def patch(self) -> None:
@@ -43,8 +43,6 @@ class Proof:
             self.trained.optimizers.append(weakref.ref(optimizer))
 
         self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
-        self.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-        self.recorder.at_close.append(self._close)
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A module with weights is about to run, not called by another one."""
@@ -82,15 +80,18 @@ class Proof:
 
         wrapper = iterator.__next__ = wraps_like(__next__, original)
 
-    def emit_hash(self, moment: str) -> None:
-        """Report the hash of the trained weights that still exist."""
+    def weights(self) -> Iterator[tuple[str, Any, bool]]:
         self.trained.settle()
         parameter = self.torch.nn.Parameter
-        weights = (
-            (name, tensor, tensor.requires_grad or isinstance(tensor, parameter))
-            for name, tensor in dict(self.trained.tensors(is_whole=True)).items()
-        )
-        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, weights)
+        for name, tensor in dict(self.trained.tensors(is_whole=True)).items():
+            yield name, tensor, tensor.requires_grad or isinstance(tensor, parameter)
+
+    def kept_weights(self) -> Iterator[tuple[str, Array]]:
+        """Those of the first process that trains, as the others hold the same."""
+        if self.ranks.place()[0] == 0:
+            self.trained.settle()
+            for name, tensor in self.trained.tensors():
+                yield name, self.arrays.plain(tensor)
 
     def _flip_bit(self, module: Any) -> None:
         """Flip the bit before a training forward pass, as soon as there are weights."""
@@ -104,9 +105,11 @@ class Proof:
             weights = [weight for weight in candidates.values() if weight.is_floating_point()]
             self.one_bit.flip(FRAMEWORK, [(names.get(id(weight), ""), weight, weight.shape) for weight in weights])
 
-    def _close(self) -> None:
-        if self.one_bit.is_pending:
-            self.one_bit.moment.record_miss("no weight matrix for one-bit")
-        if self.evaluation is not None:
-            self.evaluation.close()
-        self.emit_hash("exit")
+    def end(self, moment: str) -> None:
+        """The end of a main loop ends no evaluation: the next training pass does."""
+        if moment == "exit":
+            if self.one_bit.is_pending:
+                self.one_bit.moment.record_miss(NO_MATRIX)
+            if self.evaluation is not None:
+                self.evaluation.close()
+        self.record_weights(moment)

@@ -9,7 +9,6 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable
-from ...npz import CODES
 from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
 from ...seeds import wraps_like
@@ -38,13 +37,6 @@ class Capture:
         self.inside = 0
         self.inner: Any = None
         self.latest: tuple[Any, str, Any] | None = None
-        if self.capture.wants_weights:
-            self.capture.weights_of[FRAMEWORK] = self.weights
-
-    def weights(self) -> list[tuple[str, Array]]:
-        """Numeric arrays of fitted estimators that still exist, named as in `Proof`."""
-        arrays = [(name, array) for name, array in self.proof.arrays() if array.dtype.name in CODES and array.ndim]
-        return [(name, (array.dtype.name, array.shape, array.tobytes())) for name, array in arrays]
 
     # ------------------------------------------------------------ methods
 

@@ -20,20 +20,20 @@ class Evaluation:
     """Watches methods of fitted classes; nested calls are ignored.
 
     Args:
+        data: the hash of what is evaluated.
         is_fitting: whether an estimator is being fitted, which may predict for itself.
     """
 
-    def __init__(self, context: AdapterContext, is_fitting: Callable[[], bool]) -> None:
+    def __init__(self, context: AdapterContext, data: Evaluations, is_fitting: Callable[[], bool]) -> None:
         self.recorder = context.recorder
         self.thread = context.streams.thread
         self.is_fitting = is_fitting
-        self.data = Evaluations(context.recorder, "sklearn")
+        self.data = data
         self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.inside = 0
         self.latest: Any = _nothing
         self.evidence = LABELS
-        context.recorder.at_close.append(self.close)
 
     def patch(self, kind: type) -> None:
         """A class was fitted. Methods of the script's own classes are not patched, as they may be pickled by value."""

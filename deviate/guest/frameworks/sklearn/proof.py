@@ -6,22 +6,24 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Iterator
+from ...annotations import Any, Array, Iterator
+from ...npz import CODES
+from ...observations import Observations
 from ...observers.arrays import Arrays
-from ...observers.weights import record_weights
 from ...seeds import wraps_like
 from .evaluation import Evaluation
 
 DEEPEST = 6
 
 
-class Proof:
+class Proof(Observations):
     """Estimators fitted by the script that still exist, except those that are parts of others."""
 
+    framework = "sklearn"
+
     def __init__(self, context: AdapterContext) -> None:
-        self.context = context
-        self.recorder = context.recorder
-        self.evaluation = Evaluation(context, lambda: bool(self.inside))
+        super().__init__(context, Arrays())
+        self.evaluation = Evaluation(context, self.evaluations, lambda: bool(self.inside))
         self.capture: Any = None
         self.tracing: Any = None
         if context.trace.requested_level:
@@ -30,8 +32,6 @@ class Proof:
             self.tracing = SklearnTrace(context, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
-        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-        context.recorder.at_close.append(lambda: self.emit_hash("exit"))
 
     def patch(self, base: Any) -> None:
         """Patch the decorator through which scikit-learn defines all `fit` methods."""
@@ -74,17 +74,25 @@ class Proof:
         if not any(reference() is estimator for reference in self.fitted):
             self.fitted.append(weakref.ref(estimator))
 
-    def arrays(self) -> Iterator[tuple[str, Any]]:
+    def fitted_arrays(self) -> Iterator[tuple[str, Any]]:
         """Arrays of the estimators that still exist, by name."""
         for number, reference in enumerate(self.fitted):
             estimator = reference()
             if estimator is not None:
                 yield from _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
 
-    def emit_hash(self, moment: str) -> None:
-        """Report the hash of the estimators that still exist."""
-        weights = ((name, array, True) for name, array in self.arrays())
-        record_weights(self.recorder, Arrays(), "sklearn", moment, weights)
+    def weights(self) -> Iterator[tuple[str, Any, bool]]:
+        return ((name, array, True) for name, array in self.fitted_arrays())
+
+    def kept_weights(self) -> Iterator[tuple[str, Array]]:
+        """Numeric arrays that are no single numbers."""
+        return ((name, array) for name, array in super().kept_weights() if array[0] in CODES and array[1])
+
+    def end(self, moment: str) -> None:
+        """The end of a main loop ends no evaluation: the next `fit` does."""
+        if moment == "exit":
+            self.evaluation.close()
+        self.record_weights(moment)
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:

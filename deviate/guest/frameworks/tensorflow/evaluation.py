@@ -13,7 +13,7 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
+from ...observers.evaluations import INPUTS, LABELS, LOADER
 from .proof import Proof
 
 SAME_ROWS = frozenset((
@@ -30,11 +30,9 @@ class Evaluation:
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         self.recorder = context.recorder
         self.proof = proof
-        self.examples = Evaluations(context.recorder, "keras")
+        self.examples = proof.evaluations
         self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
-        self.recorder.at_main_end.append(self.examples.end)
-        self.recorder.at_close.append(self.examples.close)
 
     def whole(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
         """Add all data of an evaluation at once: arrays, or a dataset.

@@ -11,9 +11,10 @@ import sys
 import weakref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Iterable, Iterator
+from ...annotations import Any, Array, Iterable, Iterator
+from ...npz import CODES
+from ...observations import NO_MATRIX, Observations
 from ...observers.arrays import Arrays
-from ...observers.bits import OneBit
 from ...observers.weights import record_weights
 
 
@@ -30,19 +31,17 @@ class Variables(Arrays):
         return flipped
 
 
-class Proof:
+class Proof(Observations):
     """Trained models and variables, in order of training."""
 
+    framework = "keras"
+
     def __init__(self, context: AdapterContext) -> None:
-        self.recorder = context.recorder
-        self.arrays = Variables()
-        self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), self.arrays)
+        super().__init__(context, Variables())
         context.flip.at_step.append(self._flip_later)
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
-        self.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-        self.recorder.at_close.append(self._close)
 
     # ------------------------------------------------------------ what is trained
 
@@ -92,13 +91,17 @@ class Proof:
 
     # ------------------------------------------------------------ their hash
 
-    def emit_hash(self, moment: str) -> None:
-        """Report the hash of the trained weights that still exist."""
-        if len(self.models) + len(self.variables) > 1 or moment == "exit":
+    def record_weights(self, moment: str) -> None:
+        n_trained = len(self.models) + len(self.variables)
+        if n_trained > 1 or (n_trained and moment == "exit"):
             gc.collect()  # otherwise the result would depend on when garbage is collected
         framework = "keras" if any(self._live(self.models)) else "tensorflow"
         record_weights(self.recorder, self.arrays, framework, moment, self.weights())
         self.is_told = True
+
+    def kept_weights(self) -> Iterator[tuple[str, Array]]:
+        """All variables of trained models that hold numbers."""
+        return (pair for pair in super().kept_weights() if pair[1][0] in CODES)
 
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         """Names and variables, without duplicates, and whether they are trained."""
@@ -116,11 +119,11 @@ class Proof:
         for number, variable in enumerate(self._live(self.variables)):
             yield "variable %d.%s" % (number, variable.name), variable
 
-    def _close(self) -> None:
-        if self.one_bit.is_pending and (self.models or self.variables):
-            self.one_bit.moment.record_miss("no weight matrix for one-bit")
-        if self.models or self.variables:
-            self.emit_hash("exit")
+    def end(self, moment: str) -> None:
+        has_trained = bool(self.models or self.variables)
+        if moment == "exit" and self.one_bit.is_pending and has_trained:
+            self.one_bit.moment.record_miss(NO_MATRIX)
+        super().end(moment)
 
     # ------------------------------------------------------------ one bit
 

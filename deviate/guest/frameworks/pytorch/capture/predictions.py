@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable
 from ....npz import CODES
+from ..ranks import Ranks
 from ..tensors import kind
 from ..trained import Trained
 from .around import Surroundings, choices
@@ -22,7 +23,6 @@ from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
 from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, arguments_by_name, size_of, to_host
-from .ranks import Ranks, weights
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
@@ -37,12 +37,9 @@ to the set `<name>+<suffix>` with the same truth and keys. Modules that they cal
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
     """Capture what this run requests; returns the object that captures predictions, None if not requested."""
-    ranks = Ranks(torch, context.capture)
-    if context.capture.wants_weights:
-        context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained, proof.arrays)
     if not context.capture.wants_predictions:
         return None
-    predictions = Predictions(torch, context, proof.trained, ranks)
+    predictions = Predictions(torch, context, proof.trained, proof.ranks)
     proof.at_training.append(predictions.before)
     forwards.at_end.append(predictions.after)
     predictions.patch()

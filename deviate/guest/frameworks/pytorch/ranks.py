@@ -1,13 +1,11 @@
-"""Processes of PyTorch that train together, and the trained weights, which the first of them keeps."""
+"""Processes of PyTorch that train together."""
 
 from __future__ import annotations
 
 import os
 
-from ....annotations import Any
-from ....observers.capture import PREDICTIONS
-from ..tensors import TensorArrays
-from ..trained import Trained
+from ...annotations import Any
+from ...observers.capture import PREDICTIONS
 
 
 class Ranks:
@@ -48,11 +46,3 @@ def _launcher_place() -> tuple[int, int]:
     if rank.isdigit() and size.isdigit() and int(rank) < int(size):
         return int(rank), int(size)
     return 0, 1
-
-
-def weights(ranks: Ranks, trained: Trained, arrays: TensorArrays) -> list[tuple[str, Any]]:
-    """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
-    if ranks.place()[0] != 0:
-        return []
-    trained.settle()
-    return [(name, arrays.plain(tensor)) for name, tensor in trained.tensors()]
