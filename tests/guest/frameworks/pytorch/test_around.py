@@ -37,7 +37,18 @@ def picked():
 def masked():
     model = fitted(); val_mask = X[:, 2] > 0
     with torch.no_grad(): print("val", right(model(X[val_mask]), Y[val_mask]) / int(val_mask.sum()))
-for case in (slices, strided, picked, masked): case()
+def of_numpy():
+    model = fitted(); X_held, y_held = X[40:].numpy().copy(), Y[40:].numpy().copy()
+    with torch.no_grad(): out = model(torch.tensor(X_held)).argmax(1).numpy()
+    print("held", (out == y_held).mean())
+def slices_of_numpy():
+    model = fitted(); dev_x, dev_y = X[20:].numpy().copy(), Y[20:].numpy().copy(); n = 0
+    with torch.no_grad():
+        for i in range(0, 40, 8):
+            out = model(torch.from_numpy(dev_x[i : i + 8])).argmax(1).numpy()
+            n += (out == dev_y[i : i + 8]).sum()
+    print("dev", n / 40)
+for case in (slices, strided, picked, masked, of_numpy, slices_of_numpy): case()
 """
 
 
@@ -48,5 +59,5 @@ def _needs_torch(require) -> None:  # type: ignore[no-untyped-def]
 
 def test_labels_of_rows_are_those_of_the_same_rows_of_the_array_beside(tmp_path: Path) -> None:
     run = kept(tmp_path, Script(CASES, "").child)
-    for name in ("slice", "strided", "test", "val"):
+    for name in ("slice", "strided", "test", "val", "held", "dev"):
         assert run.accuracy(name) == run.printed(name), name

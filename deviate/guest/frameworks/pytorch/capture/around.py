@@ -67,7 +67,7 @@ class Surroundings:
             yield match.group(1) if match else names.set_name(array)
 
     def _input_tests(self, inputs: list[Any]) -> list[Callable[[Any], bool]]:
-        """Tests that identify the first input in the script: the tensor itself, else its memory."""
+        """Tests that identify the first input in the script: the tensor itself, its memory, or a NumPy array of it."""
         tensor = self.kinds.tensor
         if not inputs:
             return []
@@ -78,7 +78,17 @@ class Surroundings:
                 value is first or (value.numel() == first.numel() and value.data_ptr() == first.data_ptr() != 0)
             )
 
-        return [is_target, lambda value: isinstance(value, tensor) and memory(value) == address]
+        def is_source(value: Any) -> bool:
+            """Whether a NumPy array has the numbers, in the same memory or, for a tensor of all of them, in its own."""
+            array = self.kinds.of_numpy(value)
+            if array is None:
+                return False
+            if _rows(first, array) is not None:
+                return True
+            return bool(array.shape == first.shape and (array.to(first.dtype) == first).all())
+
+        tests = [is_target, lambda value: isinstance(value, tensor) and memory(value) == address]
+        return [*tests, is_source] if first.device.type == "cpu" and first.layout == self.kinds.strided else tests
 
     # ------------------------------------------------------------ labels
 
@@ -111,7 +121,9 @@ class Surroundings:
         holders += [
             (key, value) for key, value in around[1:] if self.kinds.has_rows(value) and shares(value, first_input)
         ]
-        for name, holder in holders:
+        for name, value in holders:
+            array = self.kinds.of_numpy(value)
+            holder = value if array is None else array
             has_rows = self.kinds.has_rows(holder)
             rows = _rows(first_input, holder) if has_rows else None
             labels = self._answer(name, by_name, output, rows, holder.shape[0] if has_rows else 0)
@@ -127,6 +139,8 @@ class Surroundings:
                 continue
             for answer in (INPUTS[word], *ANSWERS):
                 labels: Any = beside.get("_".join((*parts[:place], answer, *parts[place + 1 :])))
+                array = self.kinds.of_numpy(labels)
+                labels = labels if array is None else array
                 if self.kinds.has_rows(labels):
                     chosen = labels if rows is None or labels.shape[0] != size else labels[rows]
                     if fits(chosen, output):

@@ -21,6 +21,7 @@ class Kinds:
         self.tensor = torch.Tensor
         self.strided = torch.strided
         self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.from_numpy = torch.from_numpy
 
     def tensors(self, value: Any) -> Iterator[Any]:
         """Tensors with rows in a value, in order."""
@@ -89,6 +90,16 @@ class Kinds:
         except Exception:  # a mapping without this key, or an object whose items are computed
             return None
         return part if self.has_rows(part) else None
+
+    def of_numpy(self, value: Any) -> Any:
+        """A tensor over the memory of a NumPy array of numbers, of a copy where it is read-only; None for all else."""
+        numpy = sys.modules.get("numpy")
+        if numpy is None or type(value) is not numpy.ndarray or not value.ndim or value.dtype.kind not in "fiub":
+            return None
+        try:
+            return self.from_numpy(value if value.flags.writeable else value.copy())
+        except (TypeError, ValueError):  # a type that PyTorch has not, or negative strides
+            return None
 
     def has_rows(self, value: Any) -> bool:
         return type(value) in self.plain and len(value.shape) > 0
