@@ -253,7 +253,9 @@ class Observations:
     def steps(self) -> Steps:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
-            from .observers.steps import Steps  # most runs are not traced
+            from .observers.steps import HostRecords, Steps  # most runs are not traced
 
-            self._steps = Steps(self.context.trace, self.context.streams, self.framework, self.arrays.numbers)
+            trace = self.context.trace
+            records = HostRecords(trace, self.arrays.numbers)
+            self._steps = Steps(trace, self.context.streams, self.framework, records)
         return self._steps

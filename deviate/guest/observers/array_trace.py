@@ -30,12 +30,6 @@ def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **mo
     trace.record(kind, name, checksum(data, form), form, place, lambda: (str(array.dtype), array.shape, data), **more)
 
 
-def record_outputs(trace: Trace, name: str, arrays: list[Any], place: int) -> None:
-    """Record the outputs of a module, or of a function that is treated as one."""
-    for number, array in enumerate(arrays):
-        record(trace, "module", numbered(name, number), array, place, outputs=len(arrays))
-
-
 def numbered(name: str, number: int) -> str:
     """The name of one of several outputs; the first has the name without a number."""
     return "%s[%d]" % (name, number) if number else name

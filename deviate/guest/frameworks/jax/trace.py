@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
 from ...observers.array_trace import numbered
-from ...observers.steps import Steps
+from ...observers.steps import HostRecords, Steps
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -67,7 +67,7 @@ class JaxTrace:
         self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, numbers)
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, numbers))
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -161,7 +161,7 @@ class JaxTrace:
 
         self.steps.shared_states(place)
         self.steps.states(of_kind("state"), place)
-        if not call.function.weights_recorded:
+        if not (call.function.weights_recorded or self.trace.is_dropped):
             self.steps.weights(of_kind("weights"), place)
         self.steps.batch(of_kind("batch"), place)
         call.function.weights_recorded |= not self.trace.is_dropped

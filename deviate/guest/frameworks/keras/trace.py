@@ -15,7 +15,7 @@ import weakref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observers.array_trace import named_parts, numbered
-from ...observers.steps import Steps
+from ...observers.steps import HostRecords, Steps
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor
@@ -40,7 +40,9 @@ class KerasTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.trace = context.trace
         self.step = context.part(Step)
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, sys.modules["numpy"].asarray)
+        self.steps = Steps(
+            context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, sys.modules["numpy"].asarray)
+        )
         self._tell = self.steps.attempt
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()

@@ -11,7 +11,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.steps import Steps
+from ...observers.steps import HostRecords, Steps
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"
@@ -28,7 +28,7 @@ class SklearnTrace:
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
     ) -> None:
         self.trace = context.trace
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, lambda array: array)
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, lambda array: array))
         self.arrays_of = arrays_of
 
     @contextmanager
@@ -45,7 +45,8 @@ class SklearnTrace:
         place = self.trace.place(frame)
         self.steps.shared_states(place)
         self.steps.states(_states(estimator), place)
-        self.steps.weights(self._weights(estimator), place)
+        if not self.trace.is_dropped:
+            self.steps.weights(self._weights(estimator), place)
         parts = [*zip(PARTS, args), *kwargs.items()]
         arrays = ((PARTS.get(name, name) + way, array) for name, part in parts for way, array in _arrays_in(part))
         self.steps.batch(arrays, place)

@@ -13,7 +13,7 @@ from zlib import crc32
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...observers.array_trace import named_parts
-from ...observers.steps import Steps
+from ...observers.steps import HostRecords, Steps
 from ...seeds import wraps_like
 from .step import Step, is_eager_tensor
 
@@ -30,7 +30,7 @@ class TensorflowTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, _numbers)
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, _numbers))
         self._tell = self.steps.attempt
         self.step = context.part(Step)
         self.running: list[Any] = []

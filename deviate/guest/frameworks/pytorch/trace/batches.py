@@ -6,6 +6,7 @@ import sys
 import weakref
 
 from ....annotations import Any, Callable
+from ....observers.steps import Steps
 from ..replaced import Replaced
 from .tensors import Tensors
 
@@ -21,10 +22,16 @@ class Batches:
     """
 
     def __init__(
-        self, torch: Any, tensors: Tensors, is_traced: Callable[[], bool], guarded: Callable[..., None]
+        self,
+        torch: Any,
+        tensors: Tensors,
+        steps: Steps,
+        is_traced: Callable[[], bool],
+        guarded: Callable[..., None],
     ) -> None:
         self.torch = torch
         self.tensors = tensors
+        self.steps = steps
         self.is_traced = is_traced
         self.guarded = guarded
         self.replaced = Replaced()
@@ -91,7 +98,7 @@ class Batches:
     def _record(self, name: str, tensor: Any, place: int) -> None:
         if self._is_new(tensor):
             self.recorded.append(weakref.ref(tensor))
-            self.tensors.record("batch", name, tensor, place, rows=self.tensors.rows(tensor))
+            self.steps.batch([(name, tensor)], place)
 
     def forget(self) -> None:
         """A step has ended."""

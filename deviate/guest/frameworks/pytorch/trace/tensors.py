@@ -6,9 +6,10 @@ import ctypes
 from functools import partial
 from zlib import crc32
 
-from ....annotations import Any, Iterable, Iterator
+from ....annotations import Any, Iterator
 from ....npz import CODES
 from ....observers.checksums import DeviceChecksums, row_checksums
+from ....observers.steps import Records
 from ....observers.trace import Trace
 from ..tensors import buffer, kind
 
@@ -16,18 +17,18 @@ DEEPEST = 8
 """Levels of tuples, dicts and the like in which tensors are looked for."""
 
 
-class Tensors:
+class Tensors(Records):
     """Reads tensors without visible operations, new references, or waiting for an accelerator."""
 
     def __init__(self, torch: Any, trace: Trace) -> None:
+        super().__init__(trace)
         self.torch = torch
-        self.trace = trace
         self.Tensor = torch.Tensor
         self.strided = torch.strided
         self.on_device = DeviceChecksums(torch)
         self.waiting: list[Waiting] = []
         self.kinds: dict[type, bool] = {}
-        self.numbers = {torch.float32: ctypes.c_float, torch.float64: ctypes.c_double}
+        self.c_types = {torch.float32: ctypes.c_float, torch.float64: ctypes.c_double}
         self.forms: dict[Any, tuple[str, int, Any]] = {}
         self.without_modes = [
             context
@@ -109,16 +110,13 @@ class Tensors:
             plain = plain.resolve_conj()
         return plain.resolve_neg().contiguous()
 
-    def record(self, of: str, name: str, tensor: Any, place: int = -1, **more: object) -> None:
-        """Record the current contents of a tensor."""
-        digest, form = self.digest(tensor)
-        self.record_digest(of, name, tensor, digest, form, place, **more)
+    def record(self, kind: str, name: str, array: Any, place: int, **more: object) -> None:
+        if self.readable(array):
+            digest, form = self.digest(array)
+            self.record_digest(kind, name, array, digest, form, place, **more)
 
-    def record_all(self, of: str, tensors: Iterable[tuple[str, Any]], place: int = -1) -> None:
-        """Record the tensors that can be read."""
-        for name, tensor in tensors:
-            if self.readable(tensor):
-                self.record(of, name, tensor, place)
+    def record_batch(self, name: str, array: Any, place: int) -> None:
+        self.record("batch", name, array, place, rows=self.rows(array))
 
     def record_digest(
         self, of: str, name: str, tensor: Any, digest: Any, form: str, place: int = -1, **more: object
@@ -143,25 +141,29 @@ class Tensors:
         with Quiet(self):
             return row_checksums(buffer(self.plain(tensor)), tensor.shape[0])
 
-    def record_loss(self, tensor: Any, place: int) -> None:
+    def record_loss(self, name: str, value: Any, place: int, **more: object) -> None:
         """Record the loss that a backward pass starts from. A loss on an accelerator is copied, and read later."""
-        number = self.numbers.get(tensor.dtype)
+        if self.readable(value):
+            self._record_loss(name, value, place)
+
+    def _record_loss(self, name: str, tensor: Any, place: int) -> None:
+        number = self.c_types.get(tensor.dtype)
         is_plain = type(tensor) is self.Tensor and tensor.is_cpu and not tensor.dim()
         if number is not None and is_plain and tensor.layout is self.strided and self._is_bare(tensor):
             digest, form = self.digest(tensor)
             value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
-            self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
+            self.record_digest("loss", name, tensor, digest, form, place, value=value)
             return
         with Quiet(self):
             plain = self.plain(tensor)
             form = form_of(plain)
             if plain.is_cpu:
                 digest, more = self._loss(plain, form)
-                self.trace.record("loss", "loss", digest, form, place, partial(self.array, plain), **more)
+                self.trace.record("loss", name, digest, form, place, partial(self.array, plain), **more)
             elif not self.is_capturing():
                 copy = plain.clone()
                 later = partial(self._later_loss, copy, form)
-                self.trace.record("loss", "loss", later, form, place, partial(self.array, copy))
+                self.trace.record("loss", name, later, form, place, partial(self.array, copy))
 
     def _loss(self, plain: Any, form: str) -> tuple[int, dict[str, object]]:
         more: dict[str, object] = {}

@@ -15,6 +15,7 @@ from types import FrameType
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable, Iterable
+from ....observers.steps import Steps
 from ....observers.trace_levels import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
 from ..generators import backward_check
@@ -72,8 +73,9 @@ class Tracer:
         self.unseen = torch._C.DisableTorchFunction
         self.names = Names()
         self.tensors = Tensors(torch, context.trace)
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, self.tensors)
         self.states = States(torch, context)
-        self.batches = Batches(torch, self.tensors, self.is_traced, self.run_guarded)
+        self.batches = Batches(torch, self.tensors, self.steps, self.is_traced, self.run_guarded)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -172,7 +174,7 @@ class Tracer:
         self.is_awaited = False
         if self.level >= STEPS:
             for root, module in self._used_roots():
-                self.tensors.record_all("update", root.tensors(module), self.place)
+                self.steps.update(root.tensors(module), self.place)
         self._end_step()
 
     def _end_step(self) -> None:
@@ -201,7 +203,7 @@ class Tracer:
                 self.trace.ends(FRAMEWORK, STEPS, CLOSED)
             if not root.is_told:
                 root.is_told = True
-                self.tensors.record_all("weights", root.tensors(module))
+                self.steps.weights(root.tensors(module), -1)
             self.batches.record(args, kwargs, self.trace.place(frame))
         if self.level >= MODULES:
             self.layers.begin(root)
@@ -272,8 +274,7 @@ class Tracer:
         if self.level >= STEPS:
             self._tell_others()
         for tensor in (losses,) if isinstance(losses, self.torch.Tensor) else tuple(losses or ()):
-            if self.tensors.readable(tensor):
-                self.tensors.record_loss(tensor, self.place)
+            self.steps.loss(tensor, self.place)
 
     def _tell_others(self) -> None:
         """Record weights that optimizers have but no outermost module has, before their first update."""
@@ -282,7 +283,7 @@ class Tracer:
             if optimizer is not None and optimizer not in self.recorded:
                 self.recorded.add(optimizer)
                 weights = self._optimized_weights(optimizer)
-                self.tensors.record_all("weights", [pair for pair in weights if self.names.of(pair[1]) is None])
+                self.steps.weights([pair for pair in weights if self.names.of(pair[1]) is None], -1)
 
     def end_backward(self) -> None:
         """Gradients have been computed and stored in the weights."""
@@ -301,10 +302,9 @@ class Tracer:
         names = [self.names.of(tensor) for tensor in inputs]
         if not self._has_optimizer() and (any(names) or not self.names.roots):
             self.is_awaited = True
-        if self.level >= STEPS:
-            for place, (name, gradient) in enumerate(zip(names, gradients)):
-                if gradient is not None and self.tensors.readable(gradient):
-                    self.tensors.record("gradient", name or "gradient.%d" % place, gradient, self.place)
+        pairs = enumerate(zip(names, gradients))
+        named = ((name or "gradient.%d" % place, gradient) for place, (name, gradient) in pairs)
+        self.steps.gradients((pair for pair in named if pair[1] is not None), self.place)
 
     # ------------------------------------------------------------ updates
 
@@ -320,9 +320,9 @@ class Tracer:
             place = self.trace.place(frame)
             if has_closure:  # it has computed the gradients in the meantime
                 self._record_gradients(self._optimized_weights(optimizer))
-            self.tensors.record_all("update", self._optimized_weights(optimizer), place)
+            self.steps.update(self._optimized_weights(optimizer), place)
             for root, module in self._used_roots():
-                self.tensors.record_all("update", root.buffers(module), place)
+                self.steps.update(root.buffers(module), place)
         if self.is_in_backward():
             self.is_due = True  # one optimizer per parameter, each stepping as soon as its gradient is available
         else:
@@ -338,7 +338,7 @@ class Tracer:
 
     def _record_gradients(self, weights: Iterable[tuple[str, Any]]) -> None:
         gradients = ((name, weight.grad) for name, weight in weights)
-        self.tensors.record_all("gradient", (pair for pair in gradients if pair[1] is not None), self.place)
+        self.steps.gradients((pair for pair in gradients if pair[1] is not None), self.place)
 
     def _used_roots(self) -> list[tuple[Root, Any]]:
         """Outermost modules that were called since the last update."""
