@@ -11,8 +11,8 @@ import pytest
 from harness import Child
 
 from deviate.diverge import compare_traces
-from deviate.model.divergence import Difference, DivergenceFindings, Rung, Trace
-from deviate.records.traces import read_traces
+from deviate.diverge.findings import Difference, DivergenceFindings, Rung, Trace
+from deviate.diverge.read_traces import read_traces
 
 INJECTED = """\
 import os

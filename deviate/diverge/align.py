@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.model.divergence import TraceRecord
-from deviate.model.traces import NO_DIGEST, Head, Records
+from deviate.diverge.columns import NO_DIGEST, Head, Records
+from deviate.diverge.findings import TraceRecord
 
 LOOK_AHEAD = 200
 """Records after a place where the two do not do the same, in which the one that is extra is looked for."""

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
+from deviate.diverge.columns import Records, columns
+from deviate.diverge.findings import Difference, Rung, RungFindings, Trace, TraceRecord
 from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
-from deviate.model.divergence import Difference, Rung, RungFindings, Trace, TraceRecord
-from deviate.model.traces import Records, columns
 
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
 """Beginnings of names of operations through which ranks hand their numbers to each other."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Difference, Growth, RungFindings
 from deviate.diverge.growth import growth_of_losses, growth_of_metrics, is_same
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.sums import are_within
 from deviate.model import Run, Series
-from deviate.model.divergence import Difference, Growth, RungFindings
 
 END = "weights at the end"
 

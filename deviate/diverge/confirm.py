@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.diverge.compare_outcomes import compare_ends
+from deviate.diverge.findings import Cause, Confirmation, Switch
 from deviate.diverge.requests import DivergeRequest, Execute, ending, find_variant, run_pair, trace_capture, with_levels
 from deviate.diverge.windows import Window
-from deviate.model.divergence import Cause, Confirmation, Switch
 from deviate.records import WARNS
 from deviate.report import counted
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from deviate.base import redact_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
+from deviate.diverge.columns import columns
 from deviate.diverge.compare_outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.confirm import confirm
+from deviate.diverge.findings import DivergenceFindings, Rung, RungFindings, Trace
 from deviate.diverge.ladder import Climbed, Say, climb
 from deviate.diverge.magnitude import measure_size, of_values
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, trace_capture
 from deviate.diverge.windows import Window
 from deviate.errors import InputError
 from deviate.model import Experiment, Run, SelectedMetric, Variant
-from deviate.model.divergence import DivergenceFindings, Rung, RungFindings, Trace
-from deviate.model.traces import columns
 from deviate.replay import STREAMS
 from deviate.report import counted
 from deviate.workflows import read

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from deviate.diverge.columns import columns
+from deviate.diverge.findings import Growth, Trace
 from deviate.diverge.ulps import float_form, value_ulps
 from deviate.model import Run, Series
-from deviate.model.divergence import Growth, Trace
-from deviate.model.traces import columns
 
 MOST_POINTS = 400
 """Of one quantity that are kept, evenly on a logarithmic scale of steps counted from the first difference."""

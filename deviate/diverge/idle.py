@@ -7,8 +7,8 @@ the same state at each update provided no numbers in between; earlier draws woul
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deviate.model.divergence import Trace
-from deviate.model.traces import Records, columns
+from deviate.diverge.columns import Records, columns
+from deviate.diverge.findings import Trace
 
 STATE = "state"
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import RUNGS, Rung, RungFindings, Trace
 from deviate.diverge.requests import SHORTEST_S, DivergeRequest, Execute, Pair, ending, is_cut, run_pair, trace_capture
 from deviate.diverge.windows import AROUND, LONG_BEFORE, MOST_AGAIN, MOST_EQUAL, Window, next_window, window_around
-from deviate.model.divergence import RUNGS, Rung, RungFindings, Trace
 from deviate.records import TAP_FAILED
 
 DEAR = 1.5

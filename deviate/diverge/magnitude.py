@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 
 from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Difference, Ulps
 from deviate.diverge.ladder import Climbed, level_of
+from deviate.diverge.read_traces import kept_arrays
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, run_pair, trace_capture
 from deviate.diverge.ulps import float_form, ulps
 from deviate.diverge.windows import Window
-from deviate.model.divergence import Difference, Ulps
-from deviate.records import kept_arrays
 
 WITHOUT_SIZE = frozenset({"state", "loss", "metric"})
 """Kinds whose records have no numbers, or bring them along."""

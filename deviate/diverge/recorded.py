@@ -11,14 +11,15 @@ from deviate.diverge.causes import find_causes, gather_evidence
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.compare_outcomes import compare_ends
 from deviate.diverge.engine import findings_of, quality
+from deviate.diverge.findings import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
 from deviate.diverge.idle import without_idle
+from deviate.diverge.read_traces import read_traces
 from deviate.diverge.requests import Pair, ending
 from deviate.diverge.ulps import ulps
 from deviate.errors import InputError, RecordError
 from deviate.model import Artifact, Experiment, Run, Variant
-from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
 from deviate.project import default_python
-from deviate.records import names_in, read_array, read_traces
+from deviate.records import names_in, read_array
 from deviate.replay import STREAMS
 from deviate.workflows import read_variants
 

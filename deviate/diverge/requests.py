@@ -7,14 +7,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deviate import records, replay
+from deviate.diverge.columns import columns
+from deviate.diverge.findings import Difference, Trace
 from deviate.diverge.idle import without_idle
+from deviate.diverge.read_traces import read_traces
 from deviate.diverge.windows import Window
 from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
-from deviate.model.divergence import Difference, Trace
-from deviate.model.traces import columns
 from deviate.project import PreparedScript
-from deviate.records import read_traces
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"

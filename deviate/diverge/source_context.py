@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.base import redact
-from deviate.model.divergence import Cause, Difference, DivergenceFindings, Place, RungFindings
-from deviate.records import Texts, snapshot_folder
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Place, RungFindings
+from deviate.diverge.trace_log import Texts
+from deviate.records import snapshot_folder
 
 AROUND = 4
 """Lines before a place, and as many after it."""

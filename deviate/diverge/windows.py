@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.model.divergence import Difference
+from deviate.diverge.findings import Difference
 
 NEAR = 64
 """A difference up to this update is looked for from the first one on: noise comes earlier as well as later."""

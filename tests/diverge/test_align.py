@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from traced import a_record, steps
 
 from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
-from deviate.model.divergence import Place, TraceRecord
-from deviate.model.traces import columns
+from deviate.diverge.columns import columns
+from deviate.diverge.findings import Place, TraceRecord
 
 quick = settings(max_examples=60, deadline=None)
 names = st.sampled_from([("module", "a"), ("module", "b"), ("operation", "aten.mul.Tensor")])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, steps
 
 from deviate.diverge import compare_traces
-from deviate.model.divergence import Difference, Phase, Place, TraceRecord
+from deviate.diverge.findings import Difference, Phase, Place, TraceRecord
 
 
 def first_difference(one: list[TraceRecord], other: list[TraceRecord]) -> Difference:

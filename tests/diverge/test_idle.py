@@ -1,8 +1,8 @@
 """Generators that nobody draws from do not make two runs part."""
 
 from deviate.diverge import compare_traces
+from deviate.diverge.findings import Trace, TraceRecord
 from deviate.diverge.idle import without_idle
-from deviate.model.divergence import Trace, TraceRecord
 
 
 def trace(*states: int, name: str = "python", rank: int = 0) -> Trace:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from deviate.diverge.findings import Difference
 from deviate.diverge.windows import AROUND, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
-from deviate.model.divergence import Difference
 
 
 def at(step: int | None, kind: str = "loss") -> Difference:

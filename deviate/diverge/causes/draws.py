@@ -7,7 +7,7 @@ import re
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, is_at
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
-from deviate.model.divergence import Certainty, Difference, Place
+from deviate.diverge.findings import Certainty, Difference, Place
 
 EARLY = ("initial", "random", "order", "data")
 """Phases in which no kernel has computed anything yet."""

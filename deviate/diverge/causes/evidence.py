@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from deviate.diverge.findings import Difference
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
-from deviate.model.divergence import Difference
 
 VARIABLE = "variable "
 """What facts about variables of the environment begin with."""

@@ -9,7 +9,7 @@ from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.switches import switch_for
 from deviate.diverge.causes.table import KNOWN_CAUSES
 from deviate.diverge.causes.unknown import what_to_try
-from deviate.model.divergence import Cause, Certainty, Difference, Phase
+from deviate.diverge.findings import Cause, Certainty, Difference, Phase
 
 ORDER: tuple[Certainty, ...] = ("certain", "likely", "possible")
 MOST = 5

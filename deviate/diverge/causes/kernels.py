@@ -24,7 +24,7 @@ from deviate.diverge.causes.operations import (
     base_name,
     is_one_of,
 )
-from deviate.model.divergence import Certainty, Difference, Place
+from deviate.diverge.findings import Certainty, Difference, Place
 
 NUMBERS = ("forward", "loss", "backward", "update", "initial")
 """Phases in which what was computed differs, though what went in did not."""

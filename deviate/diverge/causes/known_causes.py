@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.findings import Certainty, Difference, Place
 from deviate.model import Hazard
-from deviate.model.divergence import Certainty, Difference, Place
 
 Group = Literal["kernels", "machine", "draws", "order", "timing", "state"]
 GROUPS: dict[Group, str] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from deviate.diverge.causes.evidence import VARIABLE, Evidence
 from deviate.diverge.causes.known_causes import CauseMatch, KnownCause
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
-from deviate.model.divergence import Difference
+from deviate.diverge.findings import Difference
 
 THREADS = (
     "torch threads", *(

@@ -5,7 +5,7 @@ import re
 from deviate.diverge.causes.draws import EARLY
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, here
-from deviate.model.divergence import Certainty, Difference
+from deviate.diverge.findings import Certainty, Difference
 
 ENDED = "process ended"
 """In what a run did instead, where it was at its end."""

@@ -5,7 +5,7 @@ import functools
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
-from deviate.model.divergence import Difference, Place
+from deviate.diverge.findings import Difference, Place
 
 READS = ("uninitialised", "partly uninitialised")
 

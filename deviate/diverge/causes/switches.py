@@ -1,7 +1,7 @@
 """Switches of deviate against a cause, as the user would write them."""
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.model.divergence import Switch
+from deviate.diverge.findings import Switch
 
 CONTROL = "control"
 KEPT = ("threads", "onednn", "on-missing", "hash")

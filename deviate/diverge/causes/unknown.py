@@ -2,7 +2,7 @@
 
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.switches import switch_for
-from deviate.model.divergence import Cause, Difference
+from deviate.diverge.findings import Cause, Difference
 
 UNKNOWN = "unknown"
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "hash", "kernels", "autotune", "precision")

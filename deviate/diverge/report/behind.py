@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 
-from deviate.model.divergence import Cause, Difference, DivergenceFindings, RungFindings
-from deviate.report.document import Absent, Entry, Remark, Row, Section, Table, cell
-from deviate.report.format import clean
-from deviate.report.numbers import Pieces, duration_of, whole
-from deviate.report.parts.diverge.difference_text import (
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.report.difference_text import (
     again,
     code_text,
     place_text,
@@ -16,6 +13,7 @@ from deviate.report.parts.diverge.difference_text import (
     what,
     where,
 )
+from deviate.report import Absent, Entry, Pieces, Remark, Row, Section, Table, cell, clean, duration_of, whole
 
 LOOKED_AT = {
     "metrics": "reported values, losses",

@@ -2,12 +2,24 @@
 
 import math
 
-from deviate.model.divergence import DivergenceFindings, Growth
-from deviate.report.document import Absent, Block, Figure, Row, Section, Table, cell
-from deviate.report.format import clean, counted_of, name_text, rough
-from deviate.report.numbers import Number
-from deviate.report.parts.diverge.difference_text import ulps
-from deviate.report.plots import GrowthPanel, GrowthPlot
+from deviate.diverge.findings import DivergenceFindings, Growth
+from deviate.diverge.report.difference_text import ulps
+from deviate.report import (
+    Absent,
+    Block,
+    Figure,
+    GrowthPanel,
+    GrowthPlot,
+    Number,
+    Row,
+    Section,
+    Table,
+    cell,
+    clean,
+    counted_of,
+    name_text,
+    rough,
+)
 
 MOST_PLOTS = 6
 """Reported quantities that are drawn; the loss or the primary metric is the first."""

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deviate.diverge.findings import Trace
+from deviate.diverge.trace_log import Texts, read_file
 from deviate.errors import RecordError
-from deviate.model.divergence import Trace
-from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
-from deviate.records.trace_log import Texts, read_file
+from deviate.records import artifacts_folder, event_files, snapshot_folder
 
 if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
     import numpy.typing as npt
@@ -42,7 +42,7 @@ def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
     Raises:
         RecordError: as `read_traces`.
     """
-    from deviate.records.stored_arrays import names_in, read_array
+    from deviate.records import names_in, read_array
 
     ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
     arrays: dict[tuple[int, int], npt.NDArray[Any]] = {}

@@ -4,16 +4,50 @@ import shlex
 from collections.abc import Iterator
 
 from deviate.base import redact_words
-from deviate.model.divergence import DivergenceFindings
-from deviate.report.data.plain import document_data
-from deviate.report.data.published import DIVERGE_SCHEMA
-from deviate.report.data.scores import shield_rows
-from deviate.report.document import Document, Fact, Items, Section, cell
-from deviate.report.format import clean, name_text
-from deviate.report.parts.diverge.answer import answer_of, paste_text
-from deviate.report.parts.diverge.behind import causes_section, confirmation_section, ladder_section, ranks_section
-from deviate.report.parts.diverge.excerpts import source_section
-from deviate.report.parts.diverge.growth import growth_section
+from deviate.diverge.findings import Difference, DivergenceFindings, Growth, Ulps
+from deviate.diverge.report.answer import answer_of, paste_text
+from deviate.diverge.report.behind import causes_section, confirmation_section, ladder_section, ranks_section
+from deviate.diverge.report.excerpts import source_section
+from deviate.diverge.report.growth import growth_section
+from deviate.report import (
+    Document,
+    Fact,
+    Items,
+    Schema,
+    Section,
+    Shape,
+    cell,
+    clean,
+    document_data,
+    document_schema,
+    name_text,
+    publish,
+    shield_rows,
+)
+
+DIVERGE_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of `deviate diverge`.
+
+publish(
+    {
+        DivergenceFindings: Shape(also={"first": "first"}, keyed={"facts": ("name", "value")}),
+        # What else a record holds is for those who read records.
+        Difference: Shape(without=frozenset({"more"}), unbounded=frozenset({"values"})),
+        Ulps: Shape(unbounded=frozenset({"largest", "relative"})),
+        Growth: Shape(unbounded=frozenset({"differences", "first", "second"})),
+    }
+)
+
+
+def diverge_schema() -> Schema:
+    """The schema of the JSON of `deviate diverge`, as `report_schema` is that of a report."""
+    return document_schema(
+        "diverge",
+        DIVERGE_SCHEMA,
+        DivergenceFindings,
+        "Where two runs part, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, lines "
+        "from 1; times are in seconds, files relative to the project.",
+    )
 
 
 def diverge_document(diverged: DivergenceFindings) -> Document:

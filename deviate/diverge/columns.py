@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import overload
 
-from deviate.model.divergence import Place, TraceRecord
+from deviate.diverge.findings import Place, TraceRecord
 
 Head = tuple[str, str, str, Place | None]
 """What records have in common, step after step: kind, name, form, place."""

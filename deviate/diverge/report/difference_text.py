@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deviate.model.divergence import Difference, DivergenceFindings, Phase, Place, Ulps
-from deviate.report.format import clean, counted_of, name_text, rough
-from deviate.report.numbers import Number
-from deviate.report.parts.commands import diverge_command
+from deviate.diverge.findings import Difference, DivergenceFindings, Phase, Place, Ulps
+from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
     "initial": "the initial weights",

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.model.divergence import Difference, DivergenceFindings, Place
-from deviate.report.document import Absent, Excerpt, ExcerptLine, Section
-from deviate.report.format import clean, name_text
-from deviate.report.parts.diverge.difference_text import where
+from deviate.diverge.findings import Difference, DivergenceFindings, Place
+from deviate.diverge.report.difference_text import where
+from deviate.report import Absent, Excerpt, ExcerptLine, Section, clean, name_text
 
 MOST_EXCERPTS = 6
 

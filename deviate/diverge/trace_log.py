@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from deviate.base import redact
+from deviate.diverge.columns import NONE, Records
+from deviate.diverge.findings import Place, Trace
 from deviate.errors import RecordError
-from deviate.model.divergence import Place, Trace
-from deviate.model.traces import NONE, Records
-from deviate.records.changes import ORIGINALS, TREE
-from deviate.records.json_lines import BAD, json_lines
+from deviate.records import BAD, ORIGINALS, TREE, json_lines
 
 SCHEMA = 1
 # 2026-11-22  1  first format; written by the guest
