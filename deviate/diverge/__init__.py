@@ -7,7 +7,6 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.diverge.compare import compare_traces as compare_traces
     from deviate.diverge.engine import diverge as diverge
-    from deviate.diverge.engine import refuse_varied as refuse_varied
     from deviate.diverge.findings import RUNGS as RUNGS
     from deviate.diverge.findings import DivergenceFindings as DivergenceFindings
     from deviate.diverge.findings import Rung as Rung
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from deviate.diverge.requests import Side as Side
     from deviate.diverge.requests import ending as ending
     from deviate.diverge.requests import free_base as free_base
+    from deviate.diverge.requests import refuse_varied as refuse_varied
     from deviate.diverge.source_context import attach_source_context as attach_source_context
     from deviate.diverge.ulps import float_form as float_form
     from deviate.diverge.ulps import ulps as ulps

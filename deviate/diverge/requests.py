@@ -10,8 +10,8 @@ from deviate import records, replay
 from deviate.diverge.columns import columns
 from deviate.diverge.findings import Difference, Trace
 from deviate.diverge.idle import without_idle
+from deviate.diverge.levels import Window
 from deviate.diverge.read_traces import read_traces
-from deviate.diverge.windows import Window
 from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
 from deviate.project import PreparedScript
@@ -23,6 +23,8 @@ SHORTEST_S = 0.001
 """An update that takes less says nothing of costs: a training that lasts has longer ones."""
 ENDED = frozenset({"completed", "diverged"})
 """How a run ends whose training took its course."""
+
+WHOLE = Window()
 
 Pairs = tuple[tuple[str, str], ...]
 Execute = Callable[[Sequence[PreparedExperiment]], object]
@@ -146,6 +148,16 @@ def ending(run: Run) -> str:
     return f"{run.status.replace('_', ' ')}: {run.reason}"
 
 
+def refuse_varied(variant: Variant) -> None:
+    """Raise InputError for a variant whose runs get different seeds, as they differ by design."""
+    streams = [stream for stream in variant.varied if stream in replay.STREAMS]
+    if streams:
+        raise InputError(
+            f"--variant {variant.name}: its two runs get different seeds for {', '.join(streams)}, and part by design",
+            "take one that varies no stream: --variant control or --variant impl; or --seeds as-is",
+        )
+
+
 def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str]) -> str:
     """A name for a new ladder that no recorded experiment uses.
 
@@ -179,15 +191,29 @@ def _experiment_name(base: str, label: str) -> str:
     return f"{base}-{label}" if label else base
 
 
-def trace_capture(
-    level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = ""
-) -> Pairs:
-    """What a pair of runs should record, as in `Spec.capture`.
+def run_pair(
+    request: DivergeRequest,
+    suffix: str,
+    execute: Execute,
+    level: int,
+    window: Window = WHOLE,
+    *,
+    measured: Sequence[int] = (),
+    kept_record: str = "",
+    variant: Variant | None = None,
+    environment: Pairs = (),
+) -> Pair:
+    """Execute two new runs that should be equal, and read their traces.
 
     Args:
+        suffix: of the names of their experiments.
+        level, window: what is traced, and at which updates.
         measured: levels whose costs are to be measured.
-        has_sums: for two environments, whose checksums cannot agree.
         kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
+        variant, environment: instead of the one that was asked for, and beyond the variables that were.
+
+    Raises:
+        InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
     wanted = {"trace": str(level)}
     if window.first:
@@ -198,30 +224,8 @@ def trace_capture(
         wanted["trace-next"] = ",".join(map(str, measured))
     if kept_record:
         wanted["trace-keep"] = kept_record
-    if has_sums:
+    if request.tolerance:  # of two environments, whose checksums cannot agree
         wanted["trace-sums"] = "on"
-    return tuple(wanted.items())
-
-
-def run_pair(
-    request: DivergeRequest,
-    suffix: str,
-    wanted: Pairs,
-    execute: Execute,
-    *,
-    variant: Variant | None = None,
-    environment: Pairs = (),
-) -> Pair:
-    """Execute two new runs that should be equal.
-
-    Args:
-        suffix: of the names of their experiments.
-        wanted: what they record.
-        variant, environment: instead of the one that was asked for, and beyond the variables that were.
-
-    Raises:
-        InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
-    """
     chosen = variant or request.variant
     experiments = []
     for side, like in zip_longest(request.sides, request.snapshots):
@@ -231,7 +235,7 @@ def run_pair(
             runs=3 - len(request.sides),
             variants=(chosen,),
             environment=tuple(variables.items()),
-            capture=wanted,
+            capture=tuple(wanted.items()),
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
@@ -264,3 +268,12 @@ def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -
     """The variant with this name, built in or defined by the user."""
     variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
     return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)
+
+
+def without_following(request: DivergeRequest) -> DivergeRequest:
+    """The request without commands after the training, as later rungs end before them."""
+    sides = []
+    for side in request.sides:
+        target = dataclasses.replace(side.prepared.target, then=())
+        sides.append(dataclasses.replace(side, prepared=dataclasses.replace(side.prepared, target=target)))
+    return dataclasses.replace(request, sides=tuple(sides))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from deviate.diverge.findings import Cause, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.levels import LEVEL_OF
 from deviate.diverge.report.difference_text import (
     again,
     code_text,
@@ -15,12 +16,6 @@ from deviate.diverge.report.difference_text import (
 )
 from deviate.report import Absent, Entry, Pieces, Remark, Row, Section, Table, cell, clean, duration_of, whole
 
-LOOKED_AT = {
-    "metrics": "reported values, losses",
-    "steps": "batches, weights, gradients, random states",
-    "modules": "outputs and gradients of modules",
-    "operations": "every operation",
-}
 NONE = Absent("none")
 UNKNOWN = Absent("not known")
 
@@ -49,7 +44,7 @@ def _rung(rung: RungFindings) -> Row:
         cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
     )
     ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, cells, note=f"looks at {LOOKED_AT[rung.rung]}{ended}")
+    return Row(rung.rung, cells, note=f"looks at {LEVEL_OF[rung.rung].looks_at}{ended}")
 
 
 def _window(rung: RungFindings) -> str:

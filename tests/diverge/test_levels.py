@@ -3,7 +3,7 @@
 import pytest
 
 from deviate.diverge.findings import Difference
-from deviate.diverge.windows import AROUND, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
+from deviate.diverge.levels import AROUND, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
 
 
 def at(step: int | None, kind: str = "loss") -> Difference:
