@@ -12,7 +12,7 @@ from harness import Child
 
 from deviate.diverge import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Rung, Trace
-from deviate.diverge.read_traces import read_traces
+from deviate.diverge.traces import read_traces
 
 INJECTED = """\
 import os

@@ -9,9 +9,7 @@ import numpy as np
 
 from deviate.base import redact_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
-from deviate.diverge.columns import columns
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.compare_outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.findings import (
     RUNGS,
     Cause,
@@ -25,7 +23,7 @@ from deviate.diverge.findings import (
     Ulps,
 )
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
-from deviate.diverge.read_traces import kept_arrays
+from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import (
     SHORTEST_S,
     DivergeRequest,
@@ -38,6 +36,7 @@ from deviate.diverge.requests import (
     with_levels,
     without_following,
 )
+from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
 from deviate.model import Experiment, Run
 from deviate.records import TAP_FAILED, WARNS

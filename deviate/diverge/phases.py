@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.diverge.columns import NO_DIGEST, Records, columns
 from deviate.diverge.findings import Phase, Trace, TraceRecord
+from deviate.diverge.traces import NO_DIGEST, Records, columns
 
 PHASES: tuple[Phase, ...] = (
     "initial", "random", "order", "data", "forward", "loss", "backward", "update", "metric", "program"

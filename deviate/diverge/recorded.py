@@ -8,13 +8,12 @@ import numpy as np
 
 from deviate import records
 from deviate.diverge.causes import find_causes, gather_evidence
-from deviate.diverge.compare import compare_traces
-from deviate.diverge.compare_outcomes import compare_ends
+from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality
 from deviate.diverge.findings import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
-from deviate.diverge.idle import without_idle
-from deviate.diverge.read_traces import read_traces
+from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair, ending
+from deviate.diverge.traces import read_traces
 from deviate.diverge.ulps import ulps
 from deviate.errors import InputError, RecordError
 from deviate.model import Artifact, Experiment, Run, Variant

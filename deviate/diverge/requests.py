@@ -7,11 +7,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deviate import records, replay
-from deviate.diverge.columns import columns
+from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference, Trace
-from deviate.diverge.idle import without_idle
 from deviate.diverge.levels import Window
-from deviate.diverge.read_traces import read_traces
+from deviate.diverge.traces import columns, read_traces
 from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
 from deviate.project import PreparedScript

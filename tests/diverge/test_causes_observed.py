@@ -14,7 +14,7 @@ from deviate.analysis import analyze
 from deviate.diverge import compare_traces
 from deviate.diverge.causes import Evidence, find_causes
 from deviate.diverge.findings import Cause, Difference, Trace
-from deviate.diverge.read_traces import read_traces
+from deviate.diverge.traces import read_traces
 from deviate.model import SeedEvent
 from deviate.replay.variants import VARIANTS
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
-from deviate.diverge.report.difference_text import (
+from deviate.diverge.report.words import (
     PHASES,
     again,
+    called_at,
     code_text,
+    growth_text,
     label,
     label_difference,
     place_text,
@@ -18,8 +20,6 @@ from deviate.diverge.report.difference_text import (
     what,
     where,
 )
-from deviate.diverge.report.excerpts import called_at
-from deviate.diverge.report.growth import growth_text
 from deviate.model import value_text
 from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
 

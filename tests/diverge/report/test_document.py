@@ -24,7 +24,7 @@ from deviate import __version__, report
 from deviate.diverge import diverge_document
 from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
 from deviate.diverge.report.answer import headline
-from deviate.diverge.report.difference_text import size
+from deviate.diverge.report.words import size
 from deviate.report import RENDERERS
 from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.screen import N_LINES

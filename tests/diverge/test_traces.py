@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, lines_of, start_line, steps, write_trace
 
 from deviate.diverge import compare_traces
-from deviate.diverge.columns import columns
 from deviate.diverge.findings import Place, Trace, TraceRecord
-from deviate.diverge.read_traces import kept_arrays, read_traces
+from deviate.diverge.traces import columns, kept_arrays, read_traces
 from deviate.errors import RecordError
 
 numbers = st.integers(0, 2**64 - 2)

@@ -6,8 +6,8 @@ import pytest
 from partings import operation, parted
 
 from deviate.diverge.findings import DivergenceFindings, Place
-from deviate.diverge.source_context import AROUND, attach_source_context
-from deviate.diverge.trace_log import TREE
+from deviate.diverge.source import AROUND, attach_source_context
+from deviate.records import TREE
 from deviate.records.layout import snapshot_folder
 
 LINES = [f"line {number}" for number in range(1, 21)]

@@ -1,4 +1,4 @@
-"""Source lines around the places in findings."""
+"""The user's source as it was frozen: the text of a line, and the lines around the places in findings."""
 
 import functools
 from collections.abc import Callable
@@ -7,12 +7,38 @@ from pathlib import Path
 
 from deviate.base import redact
 from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Place, RungFindings
-from deviate.diverge.trace_log import Texts
-from deviate.records import snapshot_folder
+from deviate.records import ORIGINALS, TREE, snapshot_folder
 
 AROUND = 4
 """Lines before a place, and as many after it."""
 LONGEST_LINE = 400
+
+
+class Texts:
+    """Lines of the user's files as they were frozen, before anything was put into them; secrets are covered."""
+
+    def __init__(self, snapshot: Path) -> None:
+        self.snapshot = snapshot
+        self.known: dict[str, list[str]] = {}
+
+    def lines(self, file: str) -> list[str]:
+        """Without their ends, secrets among them; none where the file cannot be read."""
+        if file not in self.known:
+            self.known[file] = self._lines(file)
+        return self.known[file]
+
+    def place(self, file: str, line: int) -> Place:
+        lines = self.lines(file)
+        return Place(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+
+    def _lines(self, file: str) -> list[str]:
+        for folder in (ORIGINALS, TREE):
+            try:
+                text = (self.snapshot / folder / file).read_bytes().decode("utf-8", "replace")
+            except (OSError, ValueError):
+                continue
+            return [line.rstrip("\r") for line in text.split("\n")]
+        return []
 
 
 def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:

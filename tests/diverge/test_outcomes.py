@@ -11,7 +11,7 @@ from traced import a_record, a_trace
 
 from deviate.diverge import growth_of_losses, growth_of_metrics
 from deviate.diverge.findings import Trace
-from deviate.diverge.growth import MOST_POINTS, thin_indices
+from deviate.diverge.outcomes import MOST_POINTS, thin_indices
 from deviate.model import Run, Series
 
 
