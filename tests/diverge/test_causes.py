@@ -8,8 +8,8 @@ import pytest
 from each import check_each
 
 from deviate.diverge.causes import Evidence, find_causes
+from deviate.diverge.causes.find import switch_for
 from deviate.diverge.causes.operations import FAMILIES, FROM_WORKER, base_name, is_one_of
-from deviate.diverge.causes.switches import switch_for
 from deviate.diverge.findings import Cause, Difference, Place
 from deviate.model import Hazard, SeedEvent, SideEffect
 from deviate.replay.variants import VARIANTS, find_variant
