@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.diverge.findings import Difference, Rung, RungFindings, Trace, TraceRecord
-from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
+from deviate.diverge.findings import PHASES, Difference, Rung, RungFindings, Trace, TraceRecord
+from deviate.diverge.phases import Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
 from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.diverge.findings import RUNGS, Difference, Phase, Rung
+from deviate.diverge.findings import MADE, RUNGS, Difference, Phase, Rung
 
 NEAR = 64
 """A difference up to this update is looked for from the first one on: noise comes earlier as well as later."""
@@ -40,7 +40,7 @@ class Level:
     looks_at: str
     announced: str
     kinds: frozenset[str]
-    useless_for: frozenset[Phase] = frozenset()
+    useless_for: tuple[Phase, ...] = ()
     before: int = AROUND
 
     @property
@@ -69,7 +69,7 @@ LEVELS: tuple[Level, ...] = (
         "what each module gives and gets back",
         frozenset({"module", "module-gradient"}),
         # No module has run yet there, or all have.
-        useless_for=frozenset({"initial", "random", "order", "data", "update"}),
+        useless_for=(*MADE, "update"),
     ),
     Level("operations", "every operation", "operation by operation", frozenset({"operation"})),
 )

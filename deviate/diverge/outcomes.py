@@ -170,13 +170,13 @@ def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
 def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
     """Each loss of both traces by update; of several with one name in a step, the last one is used."""
     mine, theirs = _losses(first), _losses(second)
-    return tuple(_growth(name, mine[name], theirs[name], is_update=True) for name in mine if name in theirs)
+    return tuple(_growth(name, "update", mine[name], theirs[name]) for name in mine if name in theirs)
 
 
 def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Growth, ...]:
     """Each metric that both runs report within the main loop, sorted by name."""
     return tuple(
-        _growth(name, _points(first.series[name]), _points(second.series[name]), is_update=False)
+        _growth(name, "main-loop step", _points(first.series[name]), _points(second.series[name]))
         for name in names
         if name in first.series and name in second.series
     )
@@ -197,14 +197,16 @@ def _points(series: Series) -> dict[int, float]:
     return {step: value for step, value in zip(series.steps, series.values, strict=True) if step is not None}
 
 
-def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *, is_update: bool) -> Growth:
+def _growth(
+    name: str, unit: Literal["update", "main-loop step"], mine: Mapping[int, float], theirs: Mapping[int, float]
+) -> Growth:
     steps = sorted(mine.keys() & theirs.keys())
     form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
     begin = next((at for at, step in enumerate(steps) if not is_same(mine[step], theirs[step])), None)
     chosen = [steps[at] for at in thin_indices(len(steps), begin)]
     return Growth(
         name=name,
-        unit="update" if is_update else "main-loop step",
+        unit=unit,
         steps=tuple(chosen),
         differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
         ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),

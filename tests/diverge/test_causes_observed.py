@@ -11,8 +11,8 @@ from harness import Child, Result
 from varied import seeds
 
 from deviate.analysis import analyze
-from deviate.diverge import compare_traces
 from deviate.diverge.causes import Evidence, find_causes
+from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Cause, Difference, Trace
 from deviate.diverge.traces import read_traces
 from deviate.model import SeedEvent

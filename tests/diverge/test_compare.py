@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, steps
 
-from deviate.diverge import compare_traces
-from deviate.diverge.compare import FirstDifference, find_first_difference, keep_shared, without_idle
+from deviate.diverge.compare import FirstDifference, compare_traces, find_first_difference, keep_shared, without_idle
 from deviate.diverge.findings import Difference, Phase, Place, Trace, TraceRecord
 from deviate.diverge.traces import columns
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
-from deviate.diverge import growth_of_losses, growth_of_metrics
 from deviate.diverge.findings import Trace
-from deviate.diverge.outcomes import MOST_POINTS, thin_indices
+from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices
 from deviate.model import Run, Series
 
 

@@ -14,11 +14,9 @@ from deviate.diverge.causes.table import (
     is_at,
     source_match,
 )
-from deviate.diverge.findings import Certainty, Difference, Place
+from deviate.diverge.findings import MADE, Certainty, Difference, Place
 
-EARLY = ("initial", "random", "order", "data")
-"""Phases in which no kernel has computed anything yet."""
-DRAWN = (*EARLY, "forward")
+DRAWN = (*MADE, "forward")
 STREAMS = {
     "initial": ("init", "other"),
     "order": ("shuffle", "split", "other"),
@@ -56,7 +54,7 @@ def _library(state: str) -> str:
 def _is_draw(difference: Difference) -> bool:
     if difference.phase == "forward":
         return difference.kind == "operation" and is_one_of(difference.name, DRAW) and difference.only_in is None
-    return difference.phase in EARLY
+    return difference.phase in MADE
 
 
 def _reaches(call: str, difference: Difference) -> bool:

@@ -4,10 +4,11 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 
-from deviate.diverge.causes.evidence import VARIABLE, Evidence
+from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
 from deviate.diverge.causes.table import CauseMatch, KnownCause, cause
 from deviate.diverge.findings import Difference
+from deviate.records import VARIABLE
 
 THREADS = (
     "torch threads", *(

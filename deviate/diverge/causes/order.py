@@ -3,10 +3,9 @@
 import functools
 import re
 
-from deviate.diverge.causes.draws import EARLY
 from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.table import CauseMatch, KnownCause, cause, format_places, here, source_match
-from deviate.diverge.findings import Certainty, Difference
+from deviate.diverge.findings import MADE, Certainty, Difference
 
 ENDED = "process ended"
 """In what a run did instead, where it was at its end."""
@@ -26,7 +25,7 @@ timing_cause = functools.partial(cause, ORDER, "timing")
 
 
 @order_cause(
-    "hash-order", phases=(*EARLY, "forward", "program"), holds=("hash",), environment=(("PYTHONHASHSEED", "0"),)
+    "hash-order", phases=(*MADE, "forward", "program"), holds=("hash",), environment=(("PYTHONHASHSEED", "0"),)
 )
 def hash_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """The order of a set, or a number made by hash().
@@ -49,7 +48,7 @@ def hash_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return source_match(evidence, ("set-order", "hash-value"), why, certainty, is_circumstance=True)
 
 
-@order_cause("address-order", phases=EARLY)
+@order_cause("address-order", phases=MADE)
 def address_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A set of objects, in the order of their addresses.
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deviate.diverge.findings import Difference, DivergenceFindings, Growth, Phase, Place, Ulps
+from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, Phase, Place, Ulps
 from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
@@ -19,7 +19,6 @@ PHASES: Mapping[Phase, str] = MappingProxyType({
     "metric": "a reported value",
     "program": "what the program does",
 })  # fmt: skip
-MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
 DURING: Mapping[str, str] = {
     "forward": " in the forward pass",
     "backward": " in the backward pass",
