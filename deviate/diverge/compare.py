@@ -221,7 +221,7 @@ def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Diff
     if not differences:
         return None
     order, difference = differences[0]
-    ranks = [difference.rank for its, difference in differences if its == order]
+    ranks = [difference.rank for place, difference in differences if place == order]
     return difference if len(ranks) == 1 else replace(difference, more={**difference.more, "ranks": ranks})
 
 
@@ -282,8 +282,10 @@ def _difference(
 
 
 def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | None:
-    one, its = record.more.get("value"), other.more.get("value")
-    return (float(one), float(its)) if isinstance(one, int | float) and isinstance(its, int | float) else None
+    first, second = record.more.get("value"), other.more.get("value")
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return float(first), float(second)
+    return None
 
 
 def _end_of(trace: Trace) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deviate.base import redact_words
-from deviate.diverge.causes import Evidence, find_causes, gather_evidence
+from deviate.diverge.causes.evidence import Evidence, gather_evidence
+from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (
     RUNGS,
@@ -30,16 +31,15 @@ from deviate.diverge.requests import (
     Execute,
     Pair,
     ending,
-    find_variant,
     is_cut,
     run_pair,
-    with_levels,
+    with_switch,
     without_following,
 )
 from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
 from deviate.model import Experiment, Run
-from deviate.records import TAP_FAILED, WARNS
+from deviate.records import TAP_FAILED
 from deviate.report import counted
 from deviate.workflows import read
 
@@ -244,19 +244,19 @@ class Search:
             pair = run_pair(
                 self.following, suffix, self.execute, level, window, kept_record="|".join(map(str, _head(wanted)))
             )
-            again = compare_traces(*pair.traces, findings.rung, tolerance_ulps=self.request.tolerance).difference
-            if again is None or again.step is None:
+            current = compare_traces(*pair.traces, findings.rung, tolerance_ulps=self.request.tolerance).difference
+            if current is None or current.step is None:
                 continue
-            if _head(again) == _head(wanted):
-                size = size_of(again, pair)
+            if _head(current) == _head(wanted):
+                size = size_of(current, pair)
                 self.why = "" if size is not None else "the numbers of what differs first could not be kept"
                 if size is not None:
-                    sized = dataclasses.replace(difference if wanted is difference else again, ulps=size)
+                    sized = dataclasses.replace(difference if wanted is difference else current, ulps=size)
                     findings = dataclasses.replace(findings, difference=sized)
                     self.rungs[at] = dataclasses.replace(self.rungs[at], findings=findings)
                 return
-            if _has_size(again):
-                wanted = again
+            if _has_size(current):
+                wanted = current
 
     def interrupt(self) -> None:
         self.is_interrupted, self.why = True, INTERRUPTED
@@ -345,10 +345,7 @@ class Search:
 
     def _confirm_cause(self, cause: Cause, switch: Switch, suffix: str) -> Confirmation:
         """Execute a pair with the switch of a cause, and compare it to the end."""
-        request, variant = self.request, self.request.variant
-        if switch.variant:
-            variant = find_variant(switch.variant, request, is_warning_only=WARNS in request.variant.controls)
-        variant = with_levels(variant, switch.levels)
+        request, variant = self.request, with_switch(self.request, switch)
         pair = run_pair(request, suffix, self.execute, 1, variant=variant, environment=switch.environment)
         ends = compare_ends(pair, self.metrics, tolerance=request.tolerance)
         n_steps, first, is_equal = ends.findings.n_steps, ends.findings.difference, ends.is_equal

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deviate import records, replay
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import Difference, Trace
+from deviate.diverge.findings import Difference, Switch, Trace
 from deviate.diverge.levels import Window
 from deviate.diverge.traces import columns, read_traces
 from deviate.errors import InputError
@@ -214,17 +214,17 @@ def run_pair(
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
-    wanted = {"trace": str(level)}
+    capture = {"trace": str(level)}
     if window.first:
-        wanted["trace-from"] = str(window.first)
+        capture["trace-from"] = str(window.first)
     if window.until is not None:
-        wanted["trace-until"] = str(window.until)
+        capture["trace-until"] = str(window.until)
     if measured:
-        wanted["trace-next"] = ",".join(map(str, measured))
+        capture["trace-next"] = ",".join(map(str, measured))
     if kept_record:
-        wanted["trace-keep"] = kept_record
+        capture["trace-keep"] = kept_record
     if request.tolerance:  # of two environments, whose checksums cannot agree
-        wanted["trace-sums"] = "on"
+        capture["trace-sums"] = "on"
     chosen = variant or request.variant
     experiments = []
     for side, like in zip_longest(request.sides, request.snapshots):
@@ -234,7 +234,7 @@ def run_pair(
             runs=3 - len(request.sides),
             variants=(chosen,),
             environment=tuple(variables.items()),
-            capture=tuple(wanted.items()),
+            capture=tuple(capture.items()),
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
@@ -258,15 +258,15 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
     return Pair(tuple(names), (first, second), traces, snapshots)
 
 
-def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
-    """The variant with the levels of some factors replaced."""
-    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
-
-
-def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -> Variant:
-    """The variant with this name, built in or defined by the user."""
-    variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
-    return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)
+def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
+    """The variant that a switch names, or else that of the request, with the levels of the switch."""
+    variant = request.variant
+    if switch.variant:
+        defined, warns = request.sides[0].prepared.variants, records.WARNS in variant.controls
+        chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
+        variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
+    controls = {**dict(variant.controls), **dict(switch.levels)}
+    return dataclasses.replace(variant, controls=tuple(sorted(controls.items())))
 
 
 def without_following(request: DivergeRequest) -> DivergeRequest:

@@ -62,7 +62,7 @@ def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[st
         return replace(item, place=None if item.place is None else place(item.place), more=more)
 
     def rung(item: RungFindings) -> RungFindings:
-        ranks = tuple(one for one in map(difference, item.by_rank) if one is not None)
+        ranks = tuple(filter(None, map(difference, item.by_rank)))
         return replace(item, difference=difference(item.difference), by_rank=ranks)
 
     def cause(item: Cause) -> Cause:

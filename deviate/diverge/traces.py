@@ -7,7 +7,7 @@ what the lines of the files mean.
 import dataclasses
 import re
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -148,10 +148,8 @@ class Records(Sequence[TraceRecord]):
 
 def columns(records: Sequence[TraceRecord]) -> Records:
     """Records in columns; returned unchanged if they are already."""
-    return records if isinstance(records, Records) else _columns(records)
-
-
-def _columns(records: Iterable[TraceRecord]) -> Records:
+    if isinstance(records, Records):
+        return records
     columns = Records()
     for record in records:
         head = columns.number_of((record.kind, record.name, record.form, record.place))

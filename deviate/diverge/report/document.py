@@ -119,12 +119,10 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
     if diverged.is_equal is False:
         yield source_section(diverged)
     yield ladder_section(diverged)
-    for section in (ranks_section(diverged), None if diverged.is_equal else causes_section(diverged)):
-        if section is not None:
-            yield section
-    confirmation = confirmation_section(diverged)
-    if confirmation is not None:
-        yield confirmation
+    yield from ranks_section(diverged)
+    if not diverged.is_equal:
+        yield causes_section(diverged)
+    yield from confirmation_section(diverged)
     yield Section("limits", "What this does not show", (Items(tuple(_limits(diverged)), "limits"),))
 
 
@@ -343,10 +341,10 @@ def _cost(rung: RungFindings) -> Entry:
     return cell(times_number(rung.cost), "x", *((" (", *expected, ")") if expected else ()), value=rung.cost)
 
 
-def ranks_section(findings: DivergenceFindings) -> Section | None:
-    """Section on ranks; None if only one process trained."""
+def ranks_section(findings: DivergenceFindings) -> Iterator[Section]:
+    """Section on ranks; none if only one process trained."""
     if findings.ranks < 2:
-        return None
+        return
     rung = next((rung for rung in reversed(findings.rungs) if rung.difference is not None), None)
     by_rank = {} if rung is None else {difference.rank: difference for difference in rung.by_rank}
     rows = tuple(
@@ -355,7 +353,7 @@ def ranks_section(findings: DivergenceFindings) -> Section | None:
     )
     columns = ("Rank", "parts", "what differs first", "line", "size")
     caption = f"The first difference of each rank{f' on rung {rung.rung}' if rung is not None else ''}"
-    return Section("ranks", "Ranks", (Table(caption, columns, rows),))
+    yield Section("ranks", "Ranks", (Table(caption, columns, rows),))
 
 
 def _rank(rank: int, difference: Difference | None, first: Difference | None) -> Row:
@@ -395,31 +393,27 @@ def _sentence(text: str) -> str:
     return sentence if not sentence or sentence.endswith((".", "!", "?", ":")) else f"{sentence}."
 
 
-def confirmation_section(findings: DivergenceFindings) -> Section | None:
-    """Section on confirmations; None if the runs are equal or no switch is known."""
-    if not findings.confirmations:
-        has_switch = any(cause.switch is not None for cause in findings.causes)
-        command = again(findings, "--confirm")
-        if not has_switch or not command:
-            return None
-        remark = Remark(
-            "Not tried", "to do", ("This runs both again with the switch of the likeliest cause:",), (command,)
-        )
-        return Section("confirmation", "Confirmation", (remark,))
-    rows = tuple(_confirmations(findings))
-    columns = ("Switch", "runs are", "updates", "what is equal, or differs")
-    return Section("confirmation", "Confirmation", (Table("Both runs again with a switch", columns, rows),))
+def confirmation_section(findings: DivergenceFindings) -> Iterator[Section]:
+    """Section on confirmations; none if the runs are equal or no switch is known."""
+    command = again(findings, "--confirm")
+    block: Block | None = None
+    if findings.confirmations:
+        columns = ("Switch", "runs are", "updates", "what is equal, or differs")
+        block = Table("Both runs again with a switch", columns, tuple(_confirmations(findings)))
+    elif command and any(cause.switch is not None for cause in findings.causes):
+        sentence = "This runs both again with the switch of the likeliest cause:"
+        block = Remark("Not tried", "to do", (sentence,), (command,))
+    if block is not None:
+        yield Section("confirmation", "Confirmation", (block,))
 
 
 def _confirmations(findings: DivergenceFindings) -> Iterator[Row]:
     states: dict[bool | None, Entry] = {True: cell("equal"), False: cell("not equal"), None: Absent("not compared")}
     titles = {cause.id: cause.title for cause in findings.causes}
     for confirmation in findings.confirmations:
-        text = clean(confirmation.what) or (
-            ""
-            if confirmation.difference is None
-            else f"{where(confirmation.difference)}: {what(confirmation.difference)}"
-        )
+        text, difference = clean(confirmation.what), confirmation.difference
+        if not text and difference is not None:
+            text = f"{where(difference)}: {what(difference)}"
         cells = (
             states[confirmation.is_equal],
             cell(*whole(confirmation.n_steps), value=float(confirmation.n_steps)),
