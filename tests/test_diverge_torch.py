@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from harness import Child
 
-from deviate.diverge import compare_traces
-from deviate.model.divergence import Difference, DivergenceFindings, Rung, Trace
-from deviate.records.traces import read_traces
+from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Difference, DivergenceFindings, Rung, Trace
+from deviate.diverge.traces import read_traces
 
 INJECTED = """\
 import os

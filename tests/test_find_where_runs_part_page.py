@@ -7,7 +7,7 @@ from pathlib import Path
 from pages import ROOT, Reader, alone
 
 from deviate.cli.app import load_command
-from deviate.report.parts.diverge.difference_text import LABELS
+from deviate.diverge.report.words import LABELS
 
 PAGE = ROOT / "docs/how-to/find-where-runs-part.md"
 

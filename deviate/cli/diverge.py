@@ -19,13 +19,11 @@ from deviate.cli.options.runs import VariantFlags
 from deviate.cli.options.values import choice
 from deviate.cli.preview import announcement
 from deviate.cli.sheets import publish_sheet
-from deviate.diverge import attach_source_context
+from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
 from deviate.model import Run, Variant
-from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
 from deviate.project import refuse_unknown_programs
 from deviate.report import clean
-from deviate.report.parts.diverge import diverge_document
 from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:

@@ -1,18 +1,171 @@
-"""Compares two runs process by process: the first difference, and the process in which it occurred first."""
+"""Compares the traces of two runs process by process: the first difference, and the process in which it came first."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import partial
+from typing import Literal
 
-from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
-from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
+import numpy as np
+import numpy.typing as npt
+
+from deviate.diverge.findings import PHASES, Difference, Rung, RungFindings, Trace, TraceRecord
+from deviate.diverge.phases import Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
-from deviate.model.divergence import Difference, Rung, RungFindings, Trace, TraceRecord
-from deviate.model.traces import Records, columns
+from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
 
+LOOK_AHEAD = 200
+"""Records after a place where the two do not do the same, in which the one that is extra is looked for."""
+STATE = "state"
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
 """Beginnings of names of operations through which ranks hand their numbers to each other."""
 NO_TRACE = "no process of this rank left a trace"
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first difference between two traces.
+
+    Attributes:
+        first, second: index of the record in each; where one run alone has it, the other index is that of what it did
+            instead, or its end.
+        only_in: the run that alone has a record there; None where both do the same with other numbers.
+        then: where one run alone has a record, the next ones that both have and whose numbers differ; None where there
+            are none close by.
+    """
+
+    first: int
+    second: int
+    only_in: Literal[1, 2] | None = None
+    then: tuple[int, int] | None = None
+
+
+def find_first_difference(
+    first: Records, second: Records, is_near: Callable[[TraceRecord, TraceRecord], bool] | None = None
+) -> FirstDifference | None:
+    """The first difference; None if both traces are equal to their ends.
+
+    Records are compared by position: first step, kind and name, then form and digest. A record without a digest in
+    either run has no numbers to compare. If both the numbers and the source lines differ, the program took a different
+    path.
+
+    Args:
+        is_near: says of two records with other digests whether they are taken for equal all the same.
+    """
+    n = min(len(first), len(second))
+    names = _number_heads(first, second, lambda head: head[:2])
+    forms = _number_heads(first, second, lambda head: head[2])
+    steps = np.asarray(first.steps), np.asarray(second.steps)
+    digests = np.asarray(first.digests)[:n], np.asarray(second.digests)[:n]
+    is_other = (names[0][:n] != names[1][:n]) | (steps[0][:n] != steps[1][:n])
+    is_unequal = (digests[0] != digests[1]) & (digests[0] != NO_DIGEST) & (digests[1] != NO_DIGEST)
+    rows: Iterable[int] = np.flatnonzero(is_other | is_unequal | (forms[0][:n] != forms[1][:n])).tolist()
+    if is_near is not None:
+        rows = (row for row in rows if is_other[row] or not is_near(first[row], second[row]))
+    at = next(iter(rows), n)
+    if at == len(first) == len(second):
+        return None
+    if at == len(first):
+        return FirstDifference(at, at, 2)
+    if at == len(second):
+        return FirstDifference(at, at, 1)
+    places = _number_heads(first, second, lambda head: head[3] and (head[3].file, head[3].line))
+    if not is_other[at] and (is_near is not None or places[0][at] == places[1][at]):
+        return FirstDifference(at, at)
+    lines = places if is_near is None else (np.zeros(len(first)), np.zeros(len(second)))  # of another environment
+    ahead = slice(at, at + LOOK_AHEAD)
+    mine, theirs = (
+        list(zip(steps[run][ahead].tolist(), names[run][ahead].tolist(), lines[run][ahead].tolist(), strict=True))
+        for run in (0, 1)
+    )
+    return _extra(first, second, at, SequenceMatcher(None, mine, theirs, autojunk=False), is_near)
+
+
+def _extra(
+    first: Records,
+    second: Records,
+    at: int,
+    matcher: SequenceMatcher[tuple[int, int, int]],
+    is_near: Callable[[TraceRecord, TraceRecord], bool] | None,
+) -> FirstDifference:
+    """The record that one of the two lacks, and the next difference in records that both have."""
+    extra: FirstDifference | None = None
+    for tag, start, end, begin, _ in matcher.get_opcodes():
+        if tag != "equal":
+            extra = extra or FirstDifference(at + start, at + begin, 2 if tag == "insert" else 1)
+            continue
+        for ahead in range(end - start):
+            row, other_row = at + start + ahead, at + begin + ahead
+            digests = first.digests[row], second.digests[other_row]
+            if digests[0] == digests[1] or NO_DIGEST in digests:
+                continue
+            if is_near is None or not is_near(first[row], second[other_row]):
+                if extra is None:
+                    return FirstDifference(row, other_row)
+                return FirstDifference(extra.first, extra.second, extra.only_in, (row, other_row))
+    return extra or FirstDifference(at, at)
+
+
+def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
+    """Numbers that identify the heads of records, equal in both traces."""
+    numbers: dict[Hashable, int] = {}
+
+    def column(records: Records) -> Numbers:
+        table = np.asarray([numbers.setdefault(part(head), len(numbers)) for head in records.heads], dtype=np.int64)
+        of_records: Numbers = table[np.asarray(records.head)] if records.heads else table
+        return of_records
+
+    return column(first), column(second)
+
+
+def keep_shared(first: Records, second: Records) -> tuple[Records, Records]:
+    """Both traces without records whose kind and name do not occur in the other: features of one environment."""
+    names = [{head[:2] for head in records.heads} for records in (first, second)]
+    return first.of_names(names[1]), second.of_names(names[0])
+
+
+def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
+    """The traces without records of generators that are idle in both runs, and differ in state.
+
+    If a script seeds one library only, the generators of others start in a different state in each run. A generator
+    with the same state at each update provided no numbers in between; earlier draws would show in weights and batches.
+    """
+    theirs = {trace.rank: trace for trace in second}
+    idle = {trace.rank: _idle(trace, theirs[trace.rank]) for trace in first if trace.rank in theirs}
+    mine, theirs_by_rank = (
+        tuple(_without(trace, names) if (names := idle.get(trace.rank)) else trace for trace in run)
+        for run in (first, second)
+    )
+    return mine, theirs_by_rank
+
+
+def _idle(one: Trace, other: Trace) -> frozenset[str]:
+    mine, theirs = _states(columns(one.records)), _states(columns(other.records))
+    return frozenset(
+        name
+        for name in mine.keys() & theirs.keys()
+        if all(len(digests[name][0]) == 1 and digests[name][1] > 1 for digests in (mine, theirs))
+        and mine[name][0] != theirs[name][0]
+    )
+
+
+def _states(records: Records) -> dict[str, tuple[set[int], int]]:
+    """Checksums of the states of each generator, and the number of records."""
+    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
+    states: dict[str, tuple[set[int], int]] = {}
+    for index, number in enumerate(records.head):
+        if number in numbers:
+            digests, n = states.get(numbers[number], (set(), 0))
+            digests.add(records.digests[index])
+            states[numbers[number]] = digests, n + 1
+    return states
+
+
+def _without(trace: Trace, names: frozenset[str]) -> Trace:
+    records = columns(trace.records)
+    heads = {(kind, name) for kind, name, *_ in records.heads if kind != STATE or name not in names}
+    return replace(trace, records=records.of_names(heads))
 
 
 def compare_traces(
@@ -68,7 +221,7 @@ def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Diff
     if not differences:
         return None
     order, difference = differences[0]
-    ranks = [difference.rank for its, difference in differences if its == order]
+    ranks = [difference.rank for place, difference in differences if place == order]
     return difference if len(ranks) == 1 else replace(difference, more={**difference.more, "ranks": ranks})
 
 
@@ -129,8 +282,10 @@ def _difference(
 
 
 def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | None:
-    one, its = record.more.get("value"), other.more.get("value")
-    return (float(one), float(its)) if isinstance(one, int | float) and isinstance(its, int | float) else None
+    first, second = record.more.get("value"), other.more.get("value")
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return float(first), float(second)
+    return None
 
 
 def _end_of(trace: Trace) -> str:

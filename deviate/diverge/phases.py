@@ -3,13 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.model.divergence import Phase, Trace, TraceRecord
-from deviate.model.traces import NO_DIGEST, Records, columns
+from deviate.diverge.findings import Phase, Trace, TraceRecord
+from deviate.diverge.traces import NO_DIGEST, Records, columns
 
-PHASES: tuple[Phase, ...] = (
-    "initial", "random", "order", "data", "forward", "loss", "backward", "update", "metric", "program"
-)  # fmt: skip
-"""In the order in which they come within a step."""
 OF_KIND: dict[str, Phase] = {
     "weights": "initial",
     "state": "random",

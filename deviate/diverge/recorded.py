@@ -7,18 +7,19 @@ from pathlib import Path
 import numpy as np
 
 from deviate import records
-from deviate.diverge.causes import find_causes, gather_evidence
-from deviate.diverge.compare import compare_traces
-from deviate.diverge.compare_outcomes import compare_ends
+from deviate.diverge.causes.evidence import gather_evidence
+from deviate.diverge.causes.find import find_causes
+from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality
-from deviate.diverge.idle import without_idle
+from deviate.diverge.findings import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
+from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair, ending
+from deviate.diverge.traces import read_traces
 from deviate.diverge.ulps import ulps
 from deviate.errors import InputError, RecordError
 from deviate.model import Artifact, Experiment, Run, Variant
-from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
 from deviate.project import default_python
-from deviate.records import names_in, read_array, read_traces
+from deviate.records import names_in, read_array
 from deviate.replay import STREAMS
 from deviate.workflows import read_variants
 

@@ -7,14 +7,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deviate import records, replay
-from deviate.diverge.idle import without_idle
-from deviate.diverge.windows import Window
+from deviate.diverge.compare import without_idle
+from deviate.diverge.findings import Difference, Switch, Trace
+from deviate.diverge.levels import Window
+from deviate.diverge.traces import columns, read_traces
 from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
-from deviate.model.divergence import Difference, Trace
-from deviate.model.traces import columns
 from deviate.project import PreparedScript
-from deviate.records import read_traces
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
@@ -23,6 +22,8 @@ SHORTEST_S = 0.001
 """An update that takes less says nothing of costs: a training that lasts has longer ones."""
 ENDED = frozenset({"completed", "diverged"})
 """How a run ends whose training took its course."""
+
+WHOLE = Window()
 
 Pairs = tuple[tuple[str, str], ...]
 Execute = Callable[[Sequence[PreparedExperiment]], object]
@@ -146,6 +147,16 @@ def ending(run: Run) -> str:
     return f"{run.status.replace('_', ' ')}: {run.reason}"
 
 
+def refuse_varied(variant: Variant) -> None:
+    """Raise InputError for a variant whose runs get different seeds, as they differ by design."""
+    streams = [stream for stream in variant.varied if stream in replay.STREAMS]
+    if streams:
+        raise InputError(
+            f"--variant {variant.name}: its two runs get different seeds for {', '.join(streams)}, and part by design",
+            "take one that varies no stream: --variant control or --variant impl; or --seeds as-is",
+        )
+
+
 def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str]) -> str:
     """A name for a new ladder that no recorded experiment uses.
 
@@ -179,49 +190,41 @@ def _experiment_name(base: str, label: str) -> str:
     return f"{base}-{label}" if label else base
 
 
-def trace_capture(
-    level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = ""
-) -> Pairs:
-    """What a pair of runs should record, as in `Spec.capture`.
-
-    Args:
-        measured: levels whose costs are to be measured.
-        has_sums: for two environments, whose checksums cannot agree.
-        kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
-    """
-    wanted = {"trace": str(level)}
-    if window.first:
-        wanted["trace-from"] = str(window.first)
-    if window.until is not None:
-        wanted["trace-until"] = str(window.until)
-    if measured:
-        wanted["trace-next"] = ",".join(map(str, measured))
-    if kept_record:
-        wanted["trace-keep"] = kept_record
-    if has_sums:
-        wanted["trace-sums"] = "on"
-    return tuple(wanted.items())
-
-
 def run_pair(
     request: DivergeRequest,
     suffix: str,
-    wanted: Pairs,
     execute: Execute,
+    level: int,
+    window: Window = WHOLE,
     *,
+    measured: Sequence[int] = (),
+    kept_record: str = "",
     variant: Variant | None = None,
     environment: Pairs = (),
 ) -> Pair:
-    """Execute two new runs that should be equal.
+    """Execute two new runs that should be equal, and read their traces.
 
     Args:
         suffix: of the names of their experiments.
-        wanted: what they record.
+        level, window: what is traced, and at which updates.
+        measured: levels whose costs are to be measured.
+        kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
         variant, environment: instead of the one that was asked for, and beyond the variables that were.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
+    capture = {"trace": str(level)}
+    if window.first:
+        capture["trace-from"] = str(window.first)
+    if window.until is not None:
+        capture["trace-until"] = str(window.until)
+    if measured:
+        capture["trace-next"] = ",".join(map(str, measured))
+    if kept_record:
+        capture["trace-keep"] = kept_record
+    if request.tolerance:  # of two environments, whose checksums cannot agree
+        capture["trace-sums"] = "on"
     chosen = variant or request.variant
     experiments = []
     for side, like in zip_longest(request.sides, request.snapshots):
@@ -231,7 +234,7 @@ def run_pair(
             runs=3 - len(request.sides),
             variants=(chosen,),
             environment=tuple(variables.items()),
-            capture=wanted,
+            capture=tuple(capture.items()),
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
@@ -255,12 +258,21 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
     return Pair(tuple(names), (first, second), traces, snapshots)
 
 
-def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
-    """The variant with the levels of some factors replaced."""
-    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
+def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
+    """The variant that a switch names, or else that of the request, with the levels of the switch."""
+    variant = request.variant
+    if switch.variant:
+        defined, warns = request.sides[0].prepared.variants, records.WARNS in variant.controls
+        chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
+        variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
+    controls = {**dict(variant.controls), **dict(switch.levels)}
+    return dataclasses.replace(variant, controls=tuple(sorted(controls.items())))
 
 
-def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -> Variant:
-    """The variant with this name, built in or defined by the user."""
-    variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
-    return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)
+def without_following(request: DivergeRequest) -> DivergeRequest:
+    """The request without commands after the training, as later rungs end before them."""
+    sides = []
+    for side in request.sides:
+        target = dataclasses.replace(side.prepared.target, then=())
+        sides.append(dataclasses.replace(side, prepared=dataclasses.replace(side.prepared, target=target)))
+    return dataclasses.replace(request, sides=tuple(sides))

@@ -22,8 +22,8 @@ n u / (1 - n u) <= 2 n u.
 import math
 import re
 
+from deviate.diverge.findings import TraceRecord
 from deviate.diverge.ulps import value_ulps
-from deviate.model.divergence import TraceRecord
 
 PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """Bits of the significand, the hidden one included. Source: IEEE 754-2019, table 3.5; bfloat16 has those of its half of

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.model.divergence import Ulps
+from deviate.diverge.findings import Ulps
 
 Array = npt.NDArray[Any]
 FloatForm = Literal["float32", "float64"]

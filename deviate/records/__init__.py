@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from deviate.records.attempts import write_claim as write_claim
     from deviate.records.attempts import write_result as write_result
     from deviate.records.captured import collect_captured as collect_captured
+    from deviate.records.changes import ORIGINALS as ORIGINALS
+    from deviate.records.changes import TREE as TREE
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from deviate.records.items import CONTAINERS as CONTAINERS
     from deviate.records.items import item_direction as item_direction
     from deviate.records.items import item_role as item_role
+    from deviate.records.json_lines import BAD as BAD
+    from deviate.records.json_lines import json_lines as json_lines
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder
     from deviate.records.layout import attempt_number as attempt_number
@@ -100,8 +104,5 @@ if TYPE_CHECKING:
     from deviate.records.specs import spec_hash as spec_hash
     from deviate.records.stored_arrays import names_in as names_in
     from deviate.records.stored_arrays import read_array as read_array
-    from deviate.records.trace_log import Texts as Texts
-    from deviate.records.traces import kept_arrays as kept_arrays
-    from deviate.records.traces import read_traces as read_traces
 
 load_on_first_use(__name__)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
@@ -24,10 +24,8 @@ from deviate.records import (
     snapshot_folder,
     spec_file,
 )
+from deviate.registry import wing
 from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
-
-if TYPE_CHECKING:
-    from deviate.model.divergence import Rung
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
 """Where a run is in its life; `failed` is told apart by its status."""
@@ -146,14 +144,12 @@ def n_steps_of(states: Sequence[RunState]) -> int | None:
     )
 
 
-def rung_of(plan: Plan) -> "Rung | Literal['']":
+def rung_of(plan: Plan) -> str:
     """The ladder rung of `deviate diverge` that an experiment belongs to; empty for other experiments."""
     level = dict(plan.capture).get("trace")
     if level is None:
         return ""
-    from deviate.model.divergence import RUNGS
-
-    return RUNGS[int(level) - 1]
+    return str(wing("diverge").RUNGS[int(level) - 1])
 
 
 def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:

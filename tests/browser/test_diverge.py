@@ -10,8 +10,8 @@ from hostile import NASTY
 from partings import CASES, spoken
 from playwright.sync_api import Browser
 
+from deviate.diverge import diverge_document
 from deviate.report import render
-from deviate.report.parts.diverge import diverge_document
 
 PAGES = {
     "backward": CASES["backward"],

@@ -11,11 +11,12 @@ from harness import Child, Result
 from varied import seeds
 
 from deviate.analysis import analyze
-from deviate.diverge import compare_traces
-from deviate.diverge.causes import Evidence, find_causes
+from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes.find import find_causes
+from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Cause, Difference, Trace
+from deviate.diverge.traces import read_traces
 from deviate.model import SeedEvent
-from deviate.model.divergence import Cause, Difference, Trace
-from deviate.records.traces import read_traces
 from deviate.replay.variants import VARIANTS
 
 pytestmark = pytest.mark.requires("torch")

@@ -8,9 +8,9 @@ from pathlib import Path
 from each import check_each
 
 from deviate.analysis.hazards import HAZARDS
-from deviate.diverge.causes.known_causes import GROUPS, KnownCause
+from deviate.diverge.causes.find import KNOWN_CAUSES
 from deviate.diverge.causes.operations import FAMILIES
-from deviate.diverge.causes.table import KNOWN_CAUSES
+from deviate.diverge.causes.table import GROUPS, KnownCause
 from deviate.replay.variants import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def test_no_two_causes_have_one_name() -> None:
 
 
 def test_every_hazard_that_a_cause_looks_for_is_one_that_the_analysis_finds() -> None:
-    calls = re.compile(r"(?:hazard_places|hazards_named|_source)\((?:difference, )?evidence, ([^)*]+)\)")
+    calls = re.compile(r"(?:hazard_places|hazards_named|source_match)\(evidence, \(?([^)*]+)\)")
     asked = {name for family in FAMILIES for name in family.hazards}
     for file in (ROOT / "deviate/diverge/causes").glob("*.py"):
         for call in calls.finditer(file.read_text(encoding="utf-8")):

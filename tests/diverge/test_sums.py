@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
-from deviate.diverge import compare_traces
-from deviate.model.divergence import Difference, TraceRecord
+from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Difference, TraceRecord
 
 quick = settings(max_examples=60, deadline=None)
 

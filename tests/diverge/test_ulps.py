@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from deviate.diverge import float_form, ulps, value_ulps
+from deviate.diverge.ulps import float_form, ulps, value_ulps
 
 quick = settings(max_examples=80, deadline=None)
 FLOATS = (np.float16, np.float32, np.float64)

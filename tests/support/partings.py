@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from deviate.model.divergence import (
+from deviate.diverge.findings import (
     Cause,
     Confirmation,
     Difference,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.model.divergence import Place, Trace, TraceRecord
+from deviate.diverge.findings import Place, Trace, TraceRecord
 
 STEP: tuple[tuple[str, str], ...] = (
     ("state", "torch"),

@@ -25,7 +25,7 @@ MODULES = (
     "deviate.diverge.recorded",
     "deviate.workflows.overhead",
     "deviate.report.data.embedded",
-    "deviate.report.parts.diverge.document",
+    "deviate.diverge.report.document",
     "deviate.report.figures.bundle",
     "deviate.report.figures.drawing",
     "deviate.report.forms.check_text",

@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from deviate.diverge.findings import Difference
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
-from deviate.model.divergence import Difference
+from deviate.records import ALWAYS_TOLD, VARIABLE
 
-VARIABLE = "variable "
-"""What facts about variables of the environment begin with."""
 LIBRARIES = frozenset({"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn"})
-ALWAYS_TOLD = "CPU"
-"""A fact of each run whose machine is known; such a run tells all variables that are set."""
 
 
 @dataclass(frozen=True, slots=True)

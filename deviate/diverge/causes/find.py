@@ -3,21 +3,56 @@
 import dataclasses
 from collections.abc import Sequence
 
+from deviate.diverge.causes.draws import DRAWS
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, is_at
+from deviate.diverge.causes.kernels import KERNELS
+from deviate.diverge.causes.machine import MACHINE
 from deviate.diverge.causes.operations import ENTRY, is_one_of
-from deviate.diverge.causes.switches import switch_for
-from deviate.diverge.causes.table import KNOWN_CAUSES
-from deviate.diverge.causes.unknown import what_to_try
-from deviate.model.divergence import Cause, Certainty, Difference, Phase
+from deviate.diverge.causes.order import ORDER
+from deviate.diverge.causes.state import STATE
+from deviate.diverge.causes.table import CauseMatch, KnownCause, is_at
+from deviate.diverge.findings import Cause, Certainty, Difference, Phase, Switch
 
-ORDER: tuple[Certainty, ...] = ("certain", "likely", "possible")
+CERTAINTIES: tuple[Certainty, ...] = ("certain", "likely", "possible")
+KNOWN_CAUSES: tuple[KnownCause, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)
+"""In the order in which equally likely ones are listed."""
 MOST = 5
 """Causes that are told: who gets twenty gets none."""
 HIDDEN: tuple[Phase, ...] = ("data", "backward")
 """What may stand behind a value that differs, where nothing but values was compared."""
 VAGUE = frozenset({"data", "another-way", "from-outside", "free-kernels", "no-version"})
 """They say where to look rather than what it is, and stand behind others that are as certain."""
+CONTROL = "control"
+KEPT = ("threads", "onednn", "on-missing", "hash")
+"""Levels of a variant of the user's own that stay what they are when it holds more."""
+UNKNOWN = "unknown"
+FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "hash", "kernels", "autotune", "precision")
+COMPUTED = (
+    "run once with one thread (--env OMP_NUM_THREADS=1), and compare what goes in there: weights, batches, settings"
+)
+FURTHER = "run once with one thread (--env OMP_NUM_THREADS=1), and go down to the operation (--rung operations)"
+TRY = {
+    "initial": "print a checksum of the weights after each part of the model is made; look for memory that nothing "
+    "fills, files that are loaded, draws in threads",
+    "random": "one run drew more often than the other, or something set its state: look at what draws between the step "
+    "before and this one, in threads and callbacks too",
+    "order": "sort whatever is listed, collected from a set, or finished in parallel before examples are numbered",
+    "data": "load the same example twice in one process, then in two; compare a checksum of the files",
+    "forward": COMPUTED,
+    "loss": COMPUTED,
+    "backward": COMPUTED,
+    "update": "look at what changes weights beside the optimizer, and at settings of it that depend on time",
+    "metric": "look whether weights and losses are equal (--rung steps); if so, how the metric is computed, on which "
+    "examples and in which order",
+    "program": "look at the condition that leads there: time, files, variables, the number of the process",
+}
+VALUES_ALONE = (
+    "nothing but reported values could be compared: report what they are computed from as well; look at sets of "
+    "objects, the clock, threads, and random numbers of the system"
+)
+LOOKED_INTO = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
+"""Libraries of which more than reported values is compared."""
+SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 
 def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]:
@@ -49,14 +84,14 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
         for earlier in evidence.above
         if earlier.phase in ("random", "order") and earlier.step == difference.step
     ]
-    findings = [finding for item in (difference, *above) if (finding := cause.see(item, evidence)) is not None]
+    findings = [finding for item in (difference, *above) if (finding := cause.match(item, evidence)) is not None]
     if not findings and difference.rung == "metrics" and difference.only_in is None:
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
-        behind = [match for at in hidden if (match := cause.see(at, evidence)) is not None]
+        behind = [match for at in hidden if (match := cause.match(at, evidence)) is not None]
         findings = [
             CauseMatch("possible", finding.why, finding.places, "only values could be compared") for finding in behind
         ]
-    return min(findings, key=lambda finding: ORDER.index(finding.certainty), default=None)
+    return min(findings, key=lambda finding: CERTAINTIES.index(finding.certainty), default=None)
 
 
 def _weigh(findings: Sequence[tuple[KnownCause, CauseMatch]]) -> list[tuple[KnownCause, CauseMatch]]:
@@ -66,13 +101,13 @@ def _weigh(findings: Sequence[tuple[KnownCause, CauseMatch]]) -> list[tuple[Know
     def weigh(cause: KnownCause, finding: CauseMatch) -> CauseMatch:
         if finding.certainty == "possible" or not finding.is_circumstance or not rivals - {cause.id}:
             return finding
-        return dataclasses.replace(finding, certainty=ORDER[ORDER.index(finding.certainty) + 1])
+        return dataclasses.replace(finding, certainty=CERTAINTIES[CERTAINTIES.index(finding.certainty) + 1])
 
     return [(cause, weigh(cause, finding)) for cause, finding in findings]
 
 
 def _rank(cause: KnownCause, finding: CauseMatch, difference: Difference) -> tuple[int, bool, bool]:
-    return ORDER.index(finding.certainty), cause.id in VAGUE, not is_at(difference, finding.places)
+    return CERTAINTIES.index(finding.certainty), cause.id in VAGUE, not is_at(difference, finding.places)
 
 
 def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
@@ -86,4 +121,50 @@ def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
         places=finding.places,
         source=cause.source if cause.source.startswith("https:") else "",
         certainty=finding.certainty,
+    )
+
+
+def switch_for(
+    evidence: Evidence, holds: tuple[str, ...], environment: tuple[tuple[str, str], ...] = ()
+) -> Switch | None:
+    """The switch that holds these streams and factors if they are not held yet, or else sets these variables.
+
+    Everything is held then and not these alone, for runs in which anything is free need not be equal. Where the seeds
+    are the script's own, a variable that helps goes before that: it leaves them as they are.
+
+    Returns:
+        None where nothing is left to hold and no variable left to set.
+    """
+    is_free = not all(evidence.is_held(factor) for factor in holds)
+    if environment and (not holds or (is_free and not evidence.is_touched)):
+        return Switch(" ".join(f"--env {name}={value}" for name, value in environment), environment=environment)
+    if not is_free:
+        return None
+    controls = evidence.variant.controls if evidence.variant is not None else ()
+    levels = tuple((name, level) for name, level in controls if name in KEPT and name not in holds)
+    return Switch(
+        f"--variant {CONTROL}" + (" --warn-only" if ("on-missing", "warn") in levels else ""), CONTROL, levels
+    )
+
+
+def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
+    """A cause of unknown nature, whose cure says what to try next; it ends the list of causes."""
+    is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
+    why = "nothing that was recorded tells one cause from another"
+    if is_all_held:
+        why += ", and everything that deviate can hold was held"
+    cure = TRY[difference.phase]
+    if cure == COMPUTED and difference.rung != "operations" and "torch" in evidence.frameworks:
+        cure = FURTHER  # other frameworks have no rung of operations
+    if difference.phase == "metric" and not evidence.frameworks & LOOKED_INTO:
+        cure = VALUES_ALONE
+    return Cause(
+        id=UNKNOWN,
+        title="no known cause is likely",
+        why=why,
+        cure=cure,
+        switch=None if is_all_held else switch_for(evidence, FACTORS),
+        places=(difference.place,) if difference.place is not None else (),
+        source=SOURCE,
+        certainty="possible",
     )

@@ -4,55 +4,52 @@ import functools
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import (
+from deviate.diverge.causes.operations import (
+    COLLECTIVE,
+    CONVOLUTION,
+    FAMILIES,
+    MATRIX,
+    Family,
+    base_name,
+    is_one_of,
+)
+from deviate.diverge.causes.table import (
     CauseMatch,
     KnownCause,
+    cause,
     format_places,
     hazard_places,
     hazards_named,
     here,
     is_at,
 )
-from deviate.diverge.causes.operations import (
-    ALGORITHMS,
-    COLLECTIVE,
-    CONVOLUTION,
-    FAMILIES,
-    MATRIX,
-    RANDOMNESS,
-    Family,
-    base_name,
-    is_one_of,
-)
-from deviate.model.divergence import Certainty, Difference, Place
+from deviate.diverge.findings import Certainty, Difference, Place
 
 NUMBERS = ("forward", "loss", "backward", "update", "initial")
 """Phases in which what was computed differs, though what went in did not."""
 PHRASE = re.compile(r"(?P<what>.+?)(?: \((?P<file>[^()]+):(?P<line>\d+)\))?")
 
 
-kernel_cause = functools.partial(KnownCause, group="kernels")
-
-
 def family_cause(family: Family) -> KnownCause:
     """The known cause for a family of operations."""
 
-    def see(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    def detect(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         if difference.kind == "operation":
             return _operation_seen(family, difference, evidence)
         return _hazard_seen(family, difference, evidence)
 
     where = "on every device" if "cpu" in family.devices else "on a GPU"
-    return kernel_cause(
+    return KnownCause(
         id=family.id,
         title=family.title,
+        group="kernels",
         reason=family.reason,
         signs=f"the first operation that differs is one of these, {where}, and kernels are not held; or the phase is "
         "that of the operation, and the source has it",
         cure=family.cure,
         code=family.code,
         source=family.source,
-        see=see,
+        detect=detect,
         holds=("kernels",) if family.has_version else (),
     )
 
@@ -110,8 +107,21 @@ def device_of(difference: Difference, evidence: Evidence) -> str:
     return device or evidence.device
 
 
-def _see_warning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if difference.phase not in NUMBERS or not evidence.operations:
+KERNELS = [family_cause(family) for family in FAMILIES]
+kernel_cause = functools.partial(cause, KERNELS, "kernels")
+
+
+@kernel_cause("no-version", phases=NUMBERS)
+def no_version(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """An operation that has no deterministic version.
+
+    Where deterministic kernels are asked for with warnings alone, operations that have none go on as they are.
+
+    Signs: the run warned of it (`--warn-only`, `warn_only=True`)
+    Cure: take another operation, or compute this one on the CPU
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    """
+    if not evidence.operations:
         return None
     matches = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
     places = tuple(Place(match["file"], int(match["line"])) for match in matches if match["file"])
@@ -124,8 +134,19 @@ def _see_warning(difference: Difference, evidence: Evidence) -> CauseMatch | Non
     )
 
 
-def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if difference.phase not in NUMBERS or evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
+@kernel_cause("autotuning", phases=NUMBERS, holds=("autotune",))
+def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """CuDNN chose another kernel for a convolution.
+
+    With `cudnn.benchmark`, and compilers that tune themselves, the kernel that is fastest at that moment is taken;
+    another one rounds differently.
+
+    Signs: a convolution is first to differ while `cudnn.benchmark` is on; or the source asks for it
+    Cure: switch the search off
+    Code: torch.backends.cudnn.benchmark = False
+    Source: https://docs.pytorch.org/docs/stable/notes/randomness.html
+    """
+    if evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
         return None
     tuned = evidence.fact("torch cuDNN benchmark")
     places = hazard_places(evidence, "autotuning")
@@ -137,21 +158,19 @@ def _see_autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | 
     return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
-def _workspace(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if difference.kind != "operation" or not is_one_of(difference.name, MATRIX):
-        return None
-    if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
-        return None
-    if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
-        return None
-    return CauseMatch(
-        "possible",
-        f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
-        here(difference),
-    )
+@kernel_cause("collectives")
+def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Processes add up their gradients in another order.
 
+    NCCL chooses algorithm, protocol and channels by size and topology; each adds up in another order. With the same
+    choice the result is the same on all ranks, and mostly in each run; not so where switches add up (NVLS, on NVLink).
 
-def _collective(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    Signs: a collective operation is first to differ, or with several processes a gradient is
+    Cure: fix the algorithm; keep the same ranks on the same devices
+    Code: NCCL_ALGO=Ring NCCL_PROTO=Simple torchrun train.py
+    Source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html,
+        https://github.com/NVIDIA/nccl/issues/1055, https://github.com/NVIDIA/nccl/issues/1497
+    """
     if evidence.n_ranks < 2:
         return None
     if difference.kind == "operation":
@@ -168,26 +187,85 @@ def _collective(difference: Difference, evidence: Evidence) -> CauseMatch | None
     )
 
 
-def _tensorflow(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if not evidence.frameworks & {"tensorflow", "keras"} or difference.phase not in NUMBERS[:-1]:
+@kernel_cause("cublas-workspace", holds=("kernels",), environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),))
+def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """CuBLAS with several streams.
+
+    Where several streams are at work, cuBLAS chooses among workspaces, and with them among kernels.
+
+    Signs: a product of matrices is first to differ on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set
+    Cure: set the variable before the process starts
+    Code: CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py
+    Source: https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility
+    """
+    if difference.kind != "operation" or not is_one_of(difference.name, MATRIX):
         return None
-    if evidence.is_held("kernels") or evidence.device == "cpu" or "torch" in evidence.frameworks:
+    if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
+        return None
+    if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
+        return None
+    return CauseMatch(
+        "possible",
+        f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
+        here(difference),
+    )
+
+
+@kernel_cause("tensorflow-kernels", phases=NUMBERS[:-1], holds=("kernels",))
+def tensorflow_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Kernels of TensorFlow that add in no fixed order.
+
+    On a GPU many gradients of TensorFlow add by atomics: those of gather and embeddings, of segment sums, of resizing,
+    of softmax losses, of convolutions. TensorFlow does not tell which operation it was.
+
+    Signs: TensorFlow computed on something else than a CPU, the forward or backward pass differs first, and kernels are
+        not held
+    Cure: ask TensorFlow for deterministic operations, and seed it
+    Code: tf.keras.utils.set_random_seed(1); tf.config.experimental.enable_op_determinism()
+    Source: https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism,
+        https://github.com/tensorflow/community/pull/370
+    """
+    if not evidence.frameworks & {"tensorflow", "keras"} or "torch" in evidence.frameworks:
+        return None
+    if evidence.is_held("kernels") or evidence.device == "cpu":
         return None
     places = hazard_places(evidence, "softmax-loss", "resize", "pooling", "convolution", "scatter", "graph-session")
     return CauseMatch("possible", f"kernels of TensorFlow are not held{format_places(places)}", places)
 
 
-def _xla(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if "jax" not in evidence.frameworks or difference.phase not in NUMBERS[:-1]:
-        return None
-    if evidence.is_held("kernels") or evidence.device == "cpu":
+@kernel_cause("xla-kernels", phases=NUMBERS[:-1], holds=("kernels",))
+def xla_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Kernels of XLA that add in no fixed order.
+
+    On a GPU XLA scatters by atomics and chooses kernels by a race. The flag against it has faults of its own: it is
+    reported to write wrong numbers in `x.at[i].set(y)` where an index is 0 (jaxlib 0.5.3; a mend of XLA is of September
+    2025), to fail where 64 bits are switched on, and to make scatter far slower.
+
+    Signs: JAX computed on something else than a CPU, and kernels are not held
+    Cure: ask XLA for deterministic operations, and check that results are those without the flag but for rounding
+    Code: XLA_FLAGS=--xla_gpu_deterministic_ops=true python train.py
+    Source: https://github.com/google/jax/discussions/10674, https://github.com/openxla/xla/pull/12520,
+        https://github.com/jax-ml/jax/issues/27796, https://github.com/jax-ml/jax/issues/27324,
+        https://github.com/jax-ml/jax/issues/17844, https://github.com/openxla/xla/pull/31063
+    """
+    if "jax" not in evidence.frameworks or evidence.is_held("kernels") or evidence.device == "cpu":
         return None
     places = hazard_places(evidence, "scatter", "convolution")
     return CauseMatch("possible", f"kernels of XLA are not held{format_places(places)}", places)
 
 
-def _free(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """An operation on a GPU that is in no list."""
+@kernel_cause("free-kernels", holds=("kernels",))
+def free_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """A kernel of a GPU that nobody made deterministic.
+
+    No list of nondeterministic operations is complete, those of other libraries least of all.
+
+    Signs: an operation that no list has is first to differ on a GPU, and kernels are not held
+    Cure: hold kernels, and see whether the runs are equal:
+        https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    Code: torch.use_deterministic_algorithms(True)
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    """
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""}:
         return None
     if difference.only_in is not None or not evidence.has_free_kernels:
@@ -199,7 +277,18 @@ def _free(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     )
 
 
-def _streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+@kernel_cause("gpu-streams", environment=(("CUDA_LAUNCH_BLOCKING", "1"),))
+def gpu_streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """A race between streams of a GPU, or a kernel that no switch reaches.
+
+    A kernel reads what another stream is still writing; or it belongs to a library that knows nothing of PyTorch's
+    switches (custom CUDA or Triton kernels).
+
+    Signs: an operation is first to differ on a GPU though kernels are held
+    Cure: let streams wait for each other; see whether it goes away with serial launches
+    Code: CUDA_LAUNCH_BLOCKING=1 python train.py
+    Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams
+    """
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""} or difference.only_in:
         return None
     if evidence.has_free_kernels:
@@ -207,107 +296,3 @@ def _streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch(
         "possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same"
     )
-
-
-KERNELS: tuple[KnownCause, ...] = (
-    *(family_cause(family) for family in FAMILIES),
-    kernel_cause(
-        id="no-version",
-        title="an operation that has no deterministic version",
-        reason="Where deterministic kernels are asked for with warnings alone, operations that have none go on as they "
-        "are.",
-        signs="the run warned of it (`--warn-only`, `warn_only=True`)",
-        cure="take another operation, or compute this one on the CPU",
-        source=ALGORITHMS,
-        see=_see_warning,
-    ),
-    kernel_cause(
-        id="autotuning",
-        title="cuDNN chose another kernel for a convolution",
-        reason="With `cudnn.benchmark`, and compilers that tune themselves, the kernel that is fastest at that moment "
-        "is taken; another one rounds differently.",
-        signs="a convolution is first to differ while `cudnn.benchmark` is on; or the source asks for it",
-        cure="switch the search off",
-        code="torch.backends.cudnn.benchmark = False",
-        source=RANDOMNESS,
-        see=_see_autotuning,
-        holds=("autotune",),
-    ),
-    kernel_cause(
-        id="collectives",
-        title="processes add up their gradients in another order",
-        reason="NCCL chooses algorithm, protocol and channels by size and topology; each adds up in another order. "
-        "With the same choice the result is the same on all ranks, and mostly in each run; not so where switches "
-        "add up (NVLS, on NVLink).",
-        signs="a collective operation is first to differ, or with several processes a gradient is",
-        cure="fix the algorithm; keep the same ranks on the same devices",
-        code="NCCL_ALGO=Ring NCCL_PROTO=Simple torchrun train.py",
-        source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, "
-        "https://github.com/NVIDIA/nccl/issues/1055, https://github.com/NVIDIA/nccl/issues/1497",
-        see=_collective,
-    ),
-    kernel_cause(
-        id="cublas-workspace",
-        title="cuBLAS with several streams",
-        reason="Where several streams are at work, cuBLAS chooses among workspaces, and with them among kernels.",
-        signs="a product of matrices is first to differ on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set",
-        cure="set the variable before the process starts",
-        code="CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py",
-        source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
-        see=_workspace,
-        holds=("kernels",),
-        environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),),
-    ),
-    kernel_cause(
-        id="tensorflow-kernels",
-        title="kernels of TensorFlow that add in no fixed order",
-        reason="On a GPU many gradients of TensorFlow add by atomics: those of gather and embeddings, of segment sums, "
-        "of resizing, of softmax losses, of convolutions. TensorFlow does not tell which operation it was.",
-        signs="TensorFlow computed on something else than a CPU, the forward or backward pass differs first, and "
-        "kernels are not held",
-        cure="ask TensorFlow for deterministic operations, and seed it",
-        code="tf.keras.utils.set_random_seed(1); tf.config.experimental.enable_op_determinism()",
-        source="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism, "
-        "https://github.com/tensorflow/community/pull/370",
-        see=_tensorflow,
-        holds=("kernels",),
-    ),
-    kernel_cause(
-        id="xla-kernels",
-        title="kernels of XLA that add in no fixed order",
-        reason="On a GPU XLA scatters by atomics and chooses kernels by a race. The flag against it has faults of its "
-        "own: it is reported to write wrong numbers in `x.at[i].set(y)` where an index is 0 (jaxlib 0.5.3; a mend of "
-        "XLA is of September 2025), to fail where 64 bits are switched on, and to make scatter far slower.",
-        signs="JAX computed on something else than a CPU, and kernels are not held",
-        cure="ask XLA for deterministic operations, and check that results are those without the flag but for rounding",
-        code="XLA_FLAGS=--xla_gpu_deterministic_ops=true python train.py",
-        source="https://github.com/google/jax/discussions/10674, https://github.com/openxla/xla/pull/12520, "
-        "https://github.com/jax-ml/jax/issues/27796, https://github.com/jax-ml/jax/issues/27324, "
-        "https://github.com/jax-ml/jax/issues/17844, https://github.com/openxla/xla/pull/31063",
-        see=_xla,
-        holds=("kernels",),
-    ),
-    kernel_cause(
-        id="free-kernels",
-        title="a kernel of a GPU that nobody made deterministic",
-        reason="No list of nondeterministic operations is complete, those of other libraries least of all.",
-        signs="an operation that no list has is first to differ on a GPU, and kernels are not held",
-        cure=f"hold kernels, and see whether the runs are equal: {ALGORITHMS}",
-        code="torch.use_deterministic_algorithms(True)",
-        source=ALGORITHMS,
-        see=_free,
-        holds=("kernels",),
-    ),
-    kernel_cause(
-        id="gpu-streams",
-        title="a race between streams of a GPU, or a kernel that no switch reaches",
-        reason="A kernel reads what another stream is still writing; or it belongs to a library that knows nothing of "
-        "PyTorch's switches (custom CUDA or Triton kernels).",
-        signs="an operation is first to differ on a GPU though kernels are held",
-        cure="let streams wait for each other; see whether it goes away with serial launches",
-        code="CUDA_LAUNCH_BLOCKING=1 python train.py",
-        source="https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams",
-        see=_streams,
-        environment=(("CUDA_LAUNCH_BLOCKING", "1"),),
-    ),
-)

@@ -2,12 +2,13 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from deviate.diverge.causes.evidence import VARIABLE, Evidence
-from deviate.diverge.causes.known_causes import CauseMatch, KnownCause
+from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
-from deviate.model.divergence import Difference
+from deviate.diverge.causes.table import CauseMatch, KnownCause, cause
+from deviate.diverge.findings import Difference
+from deviate.records import VARIABLE
 
 THREADS = (
     "torch threads", *(
@@ -44,27 +45,27 @@ COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
 
 
 def _differing(
-    names: Iterable[str], of_what: str, beside: frozenset[str] = frozenset()
-) -> Callable[[Difference, Evidence], CauseMatch | None]:
-    """Create a check for facts with these names that differ between the runs.
+    difference: Difference,
+    evidence: Evidence,
+    names: Iterable[str],
+    of_what: str,
+    beside: frozenset[str] = frozenset(),
+) -> CauseMatch | None:
+    """A match by facts with these names that differ between the runs.
 
     Args:
         beside: of these names, those that make nothing likely by themselves.
     """
-
-    def see(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-        differing = evidence.differing(*names)
-        if not differing:
-            return None
-        first, second = evidence.facts
-        facts = "; ".join(
-            f"{fact.removeprefix(VARIABLE)}: {_value(first.get(fact))} and {_value(second.get(fact))}"
-            for fact in differing[:3]
-        )
-        is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
-        return CauseMatch("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
-
-    return see
+    differing = evidence.differing(*names)
+    if not differing:
+        return None
+    first, second = evidence.facts
+    facts = "; ".join(
+        f"{fact.removeprefix(VARIABLE)}: {_value(first.get(fact))} and {_value(second.get(fact))}"
+        for fact in differing[:3]
+    )
+    is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
+    return CauseMatch("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
 
 
 def _is_computed(difference: Difference, evidence: Evidence) -> bool:
@@ -84,8 +85,22 @@ def _value(value: str | None) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Draws precede all computations: if they differ, other causes cannot be recognised."""
+MACHINE: list[KnownCause] = []
+machine_cause = functools.partial(cause, MACHINE, "machine")
+
+
+@machine_cause("other-seeds")
+def other_seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Runs that were not given the same seeds.
+
+    Two variants give other seeds, or one of them gives none; so do two values of --seed. Such runs are not meant to be
+    equal.
+
+    Signs: deviate gave both runs other seeds, or seeds to one of them, for streams that their variant does not vary
+    Cure: compare two runs of one variant and one --seed
+    Source: variants.md
+    """
+    # Draws precede all computations: if they differ, other causes cannot be recognised.
     libraries = evidence.reseeded
     if not libraries:
         return None
@@ -93,7 +108,19 @@ def _seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
 
 
-def _devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+@machine_cause("devices")
+def devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Two kinds of devices.
+
+    Another kind of processor adds in another order and has other kernels. No library promises equal bits from one to
+    another.
+
+    Signs: the runs computed on two kinds of devices, or on two models of GPU; two drivers alone are possible and no
+        more
+    Cure: compare with a tolerance (--ulps 16) instead of bit for bit
+    Source: https://docs.pytorch.org/docs/stable/notes/randomness.html,
+        https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html
+    """
     first, second = evidence.devices
     if first and second and first != second:
         is_certain = _is_computed(difference, evidence) and not evidence.has_free_kernels
@@ -102,104 +129,82 @@ def _devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
             f"{evidence.runs[0]} is on {first}, {evidence.runs[1]} on {second}",
             is_circumstance=True,
         )
-    return _differing(DEVICES, "the devices differ:", DRIVERS)(difference, evidence)
+    return _differing(difference, evidence, DEVICES, "the devices differ:", DRIVERS)
 
 
-def _software(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Different library versions are a likely cause if the library computed the difference."""
+@machine_cause("software")
+def software(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Other versions of the interpreter or of libraries.
+
+    Kernels, their choice, and what a seed gives may change with every release and every build.
+
+    Signs: versions or builds are not the same in both runs, of the library that computed what differs first
+    Cure: install the same versions and builds: pin them, or use one container image
+    Source: https://docs.pytorch.org/docs/stable/notes/randomness.html
+    """
+    # Different library versions are a likely cause if the library computed the difference.
     beside = BESIDE
     if difference.kind == "operation":
         beside = frozenset(SOFTWARE) - OF_TORCH
     elif evidence.frameworks & NETWORKS:
         beside |= {"numpy"}
-    return _differing(SOFTWARE, "the software differs:", beside)(difference, evidence)
+    return _differing(difference, evidence, SOFTWARE, "the software differs:", beside)
 
 
-def _precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    finding = _differing(PRECISION, "the precision differs:")(difference, evidence)
+@machine_cause("code-paths")
+def code_paths(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Another processor, and with it other code of oneDNN, MKL or OpenBLAS.
+
+    Libraries choose code by the vector instructions that they find, and each adds in its own order.
+
+    Signs: the model of the processor, or a variable that chooses the code, is not the same in both runs
+    Cure: fix the code path to one that both processors have; expect it to be slower
+    Code: MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 python train.py
+    Source: https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/reproducibility-conditions.html
+    """
+    return _differing(difference, evidence, PATHS, "code is chosen by what differs:")
+
+
+@machine_cause("threads", environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")))
+def threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Another number of threads.
+
+    Work is cut into as many parts as there are threads, and sums of parts round differently.
+
+    Signs: the number of threads, or a variable that sets it, is not the same in both runs
+    Cure: set the number of threads
+    Code: OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 python train.py
+    Source: https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/reproducibility-conditions.html
+    """
+    return _differing(difference, evidence, THREADS, "the numbers of threads differ:")
+
+
+@machine_cause("precision", holds=("precision",))
+def precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Reduced precision (TF32) in one run alone.
+
+    TF32 keeps ten bits of the fraction: products of matrices and convolutions differ from the third digit on.
+
+    Signs: settings of precision are not the same in both runs
+    Cure: ask for full precision in both
+    Code: torch.set_float32_matmul_precision('highest'); torch.backends.cudnn.allow_tf32 = False
+    Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
+    """
+    finding = _differing(difference, evidence, PRECISION, "the precision differs:")
     if finding is None or difference.kind != "operation" or is_one_of(difference.name, f"{MATRIX}|{CONVOLUTION}"):
         return finding
     return dataclasses.replace(finding, certainty="possible")
 
 
-machine_cause = functools.partial(KnownCause, group="machine")
-MACHINE: tuple[KnownCause, ...] = (
-    machine_cause(
-        id="other-seeds",
-        title="runs that were not given the same seeds",
-        reason="Two variants give other seeds, or one of them gives none; so do two values of --seed. Such runs are "
-        "not meant to be equal.",
-        signs="deviate gave both runs other seeds, or seeds to one of them, for streams that their variant does not "
-        "vary",
-        cure="compare two runs of one variant and one --seed",
-        source="variants.md",
-        see=_seeds,
-    ),
-    machine_cause(
-        id="devices",
-        title="two kinds of devices",
-        reason="Another kind of processor adds in another order and has other kernels. No library promises equal bits "
-        "from one to another.",
-        signs="the runs computed on two kinds of devices, or on two models of GPU; two drivers alone are possible and "
-        "no more",
-        cure="compare with a tolerance (--ulps 16) instead of bit for bit",
-        source="https://docs.pytorch.org/docs/stable/notes/randomness.html, "
-        "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html",
-        see=_devices,
-    ),
-    machine_cause(
-        id="software",
-        title="other versions of the interpreter or of libraries",
-        reason="Kernels, their choice, and what a seed gives may change with every release and every build.",
-        signs="versions or builds are not the same in both runs, of the library that computed what differs first",
-        cure="install the same versions and builds: pin them, or use one container image",
-        source="https://docs.pytorch.org/docs/stable/notes/randomness.html",
-        see=_software,
-    ),
-    machine_cause(
-        id="code-paths",
-        title="another processor, and with it other code of oneDNN, MKL or OpenBLAS",
-        reason="Libraries choose code by the vector instructions that they find, and each adds in its own order.",
-        signs="the model of the processor, or a variable that chooses the code, is not the same in both runs",
-        cure="fix the code path to one that both processors have; expect it to be slower",
-        code="MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 python train.py",
-        source="https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/"
-        "reproducibility-conditions.html",
-        see=_differing(PATHS, "code is chosen by what differs:"),
-    ),
-    machine_cause(
-        id="threads",
-        title="another number of threads",
-        reason="Work is cut into as many parts as there are threads, and sums of parts round differently.",
-        signs="the number of threads, or a variable that sets it, is not the same in both runs",
-        cure="set the number of threads",
-        code="OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 python train.py",
-        source="https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/"
-        "reproducibility-conditions.html",
-        see=_differing(THREADS, "the numbers of threads differ:"),
-        environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")),
-    ),
-    machine_cause(
-        id="precision",
-        title="reduced precision (TF32) in one run alone",
-        reason="TF32 keeps ten bits of the fraction: products of matrices and convolutions differ from the third digit "
-        "on.",
-        signs="settings of precision are not the same in both runs",
-        cure="ask for full precision in both",
-        code="torch.set_float32_matmul_precision('highest'); torch.backends.cudnn.allow_tf32 = False",
-        source="https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
-        see=_precision,
-        holds=("precision",),
-    ),
-    machine_cause(
-        id="switches",
-        title="determinism is asked for in one run alone",
-        reason="Deterministic kernels round differently from those that they replace.",
-        signs="switches of determinism are not the same in both runs",
-        cure="set them alike in both",
-        code="torch.use_deterministic_algorithms(True)",
-        source="https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html",
-        see=_differing(SWITCHES, "switches differ:"),
-        holds=("kernels", "autotune"),
-    ),
-)
+@machine_cause("switches", holds=("kernels", "autotune"))
+def switches(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Determinism is asked for in one run alone.
+
+    Deterministic kernels round differently from those that they replace.
+
+    Signs: switches of determinism are not the same in both runs
+    Cure: set them alike in both
+    Code: torch.use_deterministic_algorithms(True)
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    """
+    return _differing(difference, evidence, SWITCHES, "switches differ:")

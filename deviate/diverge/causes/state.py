@@ -3,14 +3,37 @@
 import functools
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known_causes import CauseMatch, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
-from deviate.model.divergence import Difference, Place
+from deviate.diverge.causes.table import (
+    CauseMatch,
+    KnownCause,
+    cause,
+    format_places,
+    hazard_places,
+    here,
+    is_at,
+)
+from deviate.diverge.findings import Difference, Place
 
 READS = ("uninitialised", "partly uninitialised")
 
 
-def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+STATE: list[KnownCause] = []
+state_cause = functools.partial(cause, STATE, "state")
+
+
+@state_cause("uninitialised", holds=("kernels",))
+def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Memory that nothing had written.
+
+    `torch.empty`, `numpy.empty` and the like hold what was in memory before.
+
+    Signs: the operation read such memory; or initial weights differ first and the source makes them so
+    Cure: fill it, or take zeros; while deterministic algorithms are on PyTorch fills it with NaN, which shows where
+    Code: torch.zeros(n)  # not torch.empty(n)
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.empty.html,
+        https://docs.pytorch.org/docs/stable/deterministic.html
+    """
     reads = difference.more.get("reads")
     if reads in READS:
         return CauseMatch(
@@ -29,9 +52,17 @@ def _see_uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch
     )
 
 
-def _leftover(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if difference.phase not in ("initial", "data", "order", "program", "metric"):
-        return None
+@state_cause("leftover-file", phases=("initial", "data", "order", "program", "metric"))
+def leftover_file(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """A file that an earlier run left.
+
+    The first run writes a checkpoint or a cache to a fixed place, and the second one finds it.
+
+    Signs: a run went on from a checkpoint; or the script writes to an absolute path, and the initial weights, a batch
+        or the number of steps differ first
+    Cure: write below the working folder, or to DEVIATE_RUN_DIR, which every run has for itself
+    Source: side-effects.md
+    """
     warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
     if warnings and difference.phase in ("initial", "program"):
         return CauseMatch("likely", warnings[0])
@@ -44,19 +75,17 @@ def _leftover(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     )
 
 
-def _outside(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A number that was not computed by the framework."""
-    del evidence
-    if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
-        return None
-    return CauseMatch(
-        "possible",
-        f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
-        here(difference),
-    )
+@state_cause("another-way")
+def another_way(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """One run went another way through the program.
 
+    A condition was true in one run alone: it depends on time, on the process, on a file, on a variable, or on a number
+    that differs without being recorded.
 
-def _another_way(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    Signs: an operation or a record is in one run alone
+    Cure: look at the condition that leads to the line, and at what it depends on
+    Source: traces.md
+    """
     if difference.only_in is None or not difference.kind:
         return None
     one, other = evidence.runs if difference.only_in == 1 else evidence.runs[::-1]
@@ -68,65 +97,37 @@ def _another_way(difference: Difference, evidence: Evidence) -> CauseMatch | Non
     return CauseMatch("likely", f"{did}, where {sentence}", here(difference))
 
 
-def _data(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    if difference.phase != "data" or difference.kind != "batch" or evidence.varies("augment"):
+@state_cause("from-outside")
+def from_outside(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Numbers that the framework did not compute.
+
+    Lists, NumPy arrays and numbers of Python become tensors there; what made them is not in the trace.
+
+    Signs: the first operation that differs makes or fills a tensor
+    Cure: print what goes in, and follow it back: a file, a clock, a generator of the program's own
+    Source: traces.md
+    """
+    if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
+        return None
+    return CauseMatch(
+        "possible",
+        f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
+        here(difference),
+    )
+
+
+@state_cause("data", phases=("data",))
+def data(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """The data themselves.
+
+    A file changed on disk, a download gave another version, or what loads and transforms examples draws numbers or
+    depends on time.
+
+    Signs: a batch differs first, and no generator that is recorded did
+    Cure: compare a checksum of the files before each run, and what a loader without transforms gives
+    Code: sha256sum data/*
+    Source: traces.md
+    """
+    if difference.kind != "batch" or evidence.varies("augment"):
         return None
     return CauseMatch("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
-
-
-state_cause = functools.partial(KnownCause, group="state")
-STATE: tuple[KnownCause, ...] = (
-    state_cause(
-        id="uninitialised",
-        title="memory that nothing had written",
-        reason="`torch.empty`, `numpy.empty` and the like hold what was in memory before.",
-        signs="the operation read such memory; or initial weights differ first and the source makes them so",
-        cure="fill it, or take zeros; while deterministic algorithms are on PyTorch fills it with NaN, which shows "
-        "where",
-        code="torch.zeros(n)  # not torch.empty(n)",
-        source="https://docs.pytorch.org/docs/stable/generated/torch.empty.html, "
-        "https://docs.pytorch.org/docs/stable/deterministic.html",
-        see=_see_uninitialised,
-        holds=("kernels",),
-    ),
-    state_cause(
-        id="leftover-file",
-        title="a file that an earlier run left",
-        reason="The first run writes a checkpoint or a cache to a fixed place, and the second one finds it.",
-        signs="a run went on from a checkpoint; or the script writes to an absolute path, and the initial weights, a "
-        "batch or the number of steps differ first",
-        cure="write below the working folder, or to DEVIATE_RUN_DIR, which every run has for itself",
-        source="side-effects.md",
-        see=_leftover,
-    ),
-    state_cause(
-        id="another-way",
-        title="one run went another way through the program",
-        reason="A condition was true in one run alone: it depends on time, on the process, on a file, on a variable, "
-        "or on a number that differs without being recorded.",
-        signs="an operation or a record is in one run alone",
-        cure="look at the condition that leads to the line, and at what it depends on",
-        source="traces.md",
-        see=_another_way,
-    ),
-    state_cause(
-        id="from-outside",
-        title="numbers that the framework did not compute",
-        reason="Lists, NumPy arrays and numbers of Python become tensors there; what made them is not in the trace.",
-        signs="the first operation that differs makes or fills a tensor",
-        cure="print what goes in, and follow it back: a file, a clock, a generator of the program's own",
-        source="traces.md",
-        see=_outside,
-    ),
-    state_cause(
-        id="data",
-        title="the data themselves",
-        reason="A file changed on disk, a download gave another version, or what loads and transforms examples draws "
-        "numbers or depends on time.",
-        signs="a batch differs first, and no generator that is recorded did",
-        cure="compare a checksum of the files before each run, and what a loader without transforms gives",
-        code="sha256sum data/*",
-        source="traces.md",
-        see=_data,
-    ),
-)

@@ -36,7 +36,6 @@ from deviate.model import (
     WeightStability,
 )
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
-from deviate.model.divergence import Difference, DivergenceFindings, Growth, Ulps
 from deviate.report.further import FurtherField, further_fields
 
 SCHEMA = 7
@@ -61,9 +60,6 @@ OVERHEAD_SCHEMA = 1
 
 SWEEP_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a sweep.
-
-DIVERGE_SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of `deviate diverge`.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -170,13 +166,14 @@ SHAPES: dict[type, Shape] = {
         also={"experiment": "label", "is_complete": "is_complete"},
         keyed={"failed": ("status", "runs")},
     ),
-    DivergenceFindings: Shape(also={"first": "first"}, keyed={"facts": ("name", "value")}),
-    # What else a record holds is for those who read records.
-    Difference: Shape(without=_but("more"), unbounded=_but("values")),
-    Ulps: Shape(unbounded=_but("largest", "relative")),
-    Growth: Shape(unbounded=_but("differences", "first", "second")),
 }
 """Every other class goes by its fields. A metric is told by its name, but where an experiment describes it."""
+
+
+def publish(shapes: Mapping[type, Shape]) -> None:
+    """Add the shapes of a wing, before a document of its classes is written."""
+    SHAPES.update(shapes)
+
 
 SENTENCES: frozenset[type] = frozenset({NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""

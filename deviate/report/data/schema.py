@@ -9,11 +9,10 @@ from typing import Literal, Union, get_args, get_origin
 from deviate.model import Estimate, Findings, Unavailable
 from deviate.model.check import CheckFindings
 from deviate.model.cost import CostFindings
-from deviate.model.divergence import DivergenceFindings
 from deviate.model.sweep import SweepFindings
+from deviate.registry import wing
 from deviate.report.data.published import (
     CHECK_SCHEMA,
-    DIVERGE_SCHEMA,
     OVERHEAD_SCHEMA,
     SCHEMA,
     SENTENCES,
@@ -62,13 +61,8 @@ def check_schema() -> Schema:
 
 def diverge_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of diverge: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "diverge",
-        DIVERGE_SCHEMA,
-        DivergenceFindings,
-        "Where two runs part, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, lines "
-        "from 1; times are in seconds, files relative to the project.",
-    )
+    schema: Schema = wing("diverge").diverge_schema()
+    return schema
 
 
 def overhead_schema() -> Schema:

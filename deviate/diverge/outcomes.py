@@ -2,17 +2,20 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.growth import growth_of_losses, growth_of_metrics, is_same
+from deviate.diverge.findings import Difference, Growth, RungFindings, Trace
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.sums import are_within
+from deviate.diverge.traces import columns
+from deviate.diverge.ulps import float_form, value_ulps
 from deviate.model import Run, Series
-from deviate.model.divergence import Difference, Growth, RungFindings
 
+MOST_POINTS = 400
+"""Of one quantity that are kept, evenly on a logarithmic scale of steps counted from the first difference."""
 END = "weights at the end"
 
 
@@ -66,6 +69,8 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
         first = Difference("metrics", "update", None, None, "weights", END)
     parts = {"metrics": n_values, "losses": n_losses, "weights": weights != "not reached" and not tolerance}
     compared = ", ".join(name for name, is_there in parts.items() if is_there)
+    losses = growth_of_losses(pair.traces[0][0], pair.traces[1][0]) if all(pair.traces) else ()
+    growth = tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, reported)) if growth.steps)
     is_equal = False if first is not None else True if compared and not pair.failed else None
     findings = RungFindings(
         "metrics",
@@ -76,7 +81,7 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
         difference=first,
         by_rank=comparison.by_rank if first is loss else (),
     )
-    return EndToEndDiff(is_equal, compared, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
+    return EndToEndDiff(is_equal, compared, reported, n_values, n_losses, weights, findings, growth)
 
 
 def update_of(difference: Difference, pair: Pair) -> int | None:
@@ -102,12 +107,6 @@ def _main_steps(pair: Pair, names: Sequence[str]) -> int:
 
 def _steps(run: Run, name: str) -> Iterator[int]:
     return (step for step in run.series[name].steps if step is not None) if name in run.series else iter(())
-
-
-def _growth(pair: Pair, metrics: Sequence[str]) -> tuple[Growth, ...]:
-    mine, theirs = pair.traces
-    losses = growth_of_losses(mine[0], theirs[0]) if mine and theirs else ()
-    return tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, metrics)) if growth.steps)
 
 
 def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:
@@ -166,3 +165,81 @@ def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
         distances[(1, outside) if step is None else (0, step)] = value
         outside += step is None
     return distances
+
+
+def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
+    """Each loss of both traces by update; of several with one name in a step, the last one is used."""
+    mine, theirs = _losses(first), _losses(second)
+    return tuple(_growth(name, "update", mine[name], theirs[name]) for name in mine if name in theirs)
+
+
+def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Growth, ...]:
+    """Each metric that both runs report within the main loop, sorted by name."""
+    return tuple(
+        _growth(name, "main-loop step", _points(first.series[name]), _points(second.series[name]))
+        for name in names
+        if name in first.series and name in second.series
+    )
+
+
+def _losses(trace: Trace) -> dict[str, dict[int, float]]:
+    records = columns(trace.records)
+    distances: dict[str, dict[int, float]] = {}
+    values = [more.get("value") for more in records.mores]
+    for index, more in enumerate(records.more):
+        value = values[more]
+        if isinstance(value, int | float | str) and records.heads[records.head[index]][0] == "loss":
+            distances.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
+    return distances
+
+
+def _points(series: Series) -> dict[int, float]:
+    return {step: value for step, value in zip(series.steps, series.values, strict=True) if step is not None}
+
+
+def _growth(
+    name: str, unit: Literal["update", "main-loop step"], mine: Mapping[int, float], theirs: Mapping[int, float]
+) -> Growth:
+    steps = sorted(mine.keys() & theirs.keys())
+    form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
+    begin = next((at for at, step in enumerate(steps) if not is_same(mine[step], theirs[step])), None)
+    chosen = [steps[at] for at in thin_indices(len(steps), begin)]
+    return Growth(
+        name=name,
+        unit=unit,
+        steps=tuple(chosen),
+        differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
+        ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),
+        first=tuple(mine[step] for step in chosen),
+        second=tuple(theirs[step] for step in chosen),
+        form=form,
+    )
+
+
+def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
+    """At most `most` indices of `n` points, including the first, the last, `begin` and the one before it.
+
+    Args:
+        begin: of the first difference, from which on distances grow by a factor; None where all are equal.
+    """
+    if n <= most:
+        return list(range(n))
+    start = begin or 0
+    indices = {0, max(0, start - 1), start, n - 1}
+    span = n - 1 - start
+    room = most - len(indices)
+    indices |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
+    return sorted(indices)
+
+
+def is_same(one: float, other: float) -> bool:
+    """Whether two values are bitwise the same; any two NaN are."""
+    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
+
+
+def _distance(one: float, other: float) -> float:
+    """Absolute difference; 0 for equal infinities and for two NaN, infinite if only one is finite."""
+    if one == other or (one != one and other != other):  # noqa: PLR0124  (NaN alone differs from itself)
+        return 0.0
+    apart = abs(one - other)
+    return apart if apart == apart else math.inf  # noqa: PLR0124

@@ -1,8 +1,8 @@
-"""Selects the updates at which a pair of runs is traced: around the first difference, and where it may have moved."""
+"""The levels of a trace, each closer than the one before, and the updates at which a pair of runs is traced at one."""
 
 from dataclasses import dataclass
 
-from deviate.model.divergence import Difference
+from deviate.diverge.findings import MADE, RUNGS, Difference, Phase, Rung
 
 NEAR = 64
 """A difference up to this update is looked for from the first one on: noise comes earlier as well as later."""
@@ -23,6 +23,58 @@ WIDER = 4
 """How many times as wide a window gets that began too late."""
 CARRIED = frozenset({"state", "batch", "weights"})
 """Kinds that are found different at the beginning of a window where the runs have parted before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What the traces of a rung of the ladder hold, beyond those of the rungs above.
+
+    Attributes:
+        looks_at: what is compared, for the report; announced: the same as a line of progress.
+        kinds: of records of which there are some at least, where the script computes with what deviate can look into.
+        useless_for: phases of a difference about which the rung shows nothing more than the one above it.
+        before: updates before the first difference in which the next rung looks for it as well.
+    """
+
+    rung: Rung
+    looks_at: str
+    announced: str
+    kinds: frozenset[str]
+    useless_for: tuple[Phase, ...] = ()
+    before: int = AROUND
+
+    @property
+    def number(self) -> int:
+        """Level of the trace, from 1."""
+        return RUNGS.index(self.rung) + 1
+
+
+LEVELS: tuple[Level, ...] = (
+    Level(
+        "metrics",
+        "reported values, losses",
+        "both runs to the end, reported values and losses",
+        frozenset({"loss"}),
+        before=LONG_BEFORE,
+    ),
+    Level(
+        "steps",
+        "batches, weights, gradients, random states",
+        "batches, weights, gradients and random states of each update",
+        frozenset({"state", "batch", "weights", "forward", "gradient", "update", "module"}),
+    ),
+    Level(
+        "modules",
+        "outputs and gradients of modules",
+        "what each module gives and gets back",
+        frozenset({"module", "module-gradient"}),
+        # No module has run yet there, or all have.
+        useless_for=(*MADE, "update"),
+    ),
+    Level("operations", "every operation", "operation by operation", frozenset({"operation"})),
+)
+"""In the order of RUNGS: a search takes the next one while the runs differ."""
+LEVEL_OF: dict[Rung, Level] = {level.rung: level for level in LEVELS}
 
 
 @dataclass(frozen=True, slots=True)

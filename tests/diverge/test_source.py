@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from partings import operation, parted
 
-from deviate.diverge.source_context import AROUND, attach_source_context
-from deviate.model.divergence import DivergenceFindings, Place
+from deviate.diverge.findings import DivergenceFindings, Place
+from deviate.diverge.source import AROUND, attach_source_context
+from deviate.records import TREE
 from deviate.records.layout import snapshot_folder
-from deviate.records.trace_log import TREE
 
 LINES = [f"line {number}" for number in range(1, 21)]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from deviate.diverge.windows import AROUND, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
-from deviate.model.divergence import Difference
+from deviate.diverge.findings import RUNGS, Difference
+from deviate.diverge.levels import AROUND, LEVELS, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
 
 
 def at(step: int | None, kind: str = "loss") -> Difference:
@@ -77,3 +77,8 @@ def test_what_differs_at_the_beginning_of_a_window_has_parted_before_it(kind: st
     assert following.until == 120
     again = next_window(following, at(following.first, kind))
     assert again is None or again.first < following.first or following.first == 0
+
+
+def test_each_rung_has_a_level_in_their_order() -> None:
+    assert tuple(level.rung for level in LEVELS) == RUNGS
+    assert [level.number for level in LEVELS] == [1, 2, 3, 4]

@@ -1,12 +1,11 @@
 """Words for a difference: its place, its kind, and its size."""
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deviate.model.divergence import Difference, DivergenceFindings, Phase, Place, Ulps
-from deviate.report.format import clean, counted_of, name_text, rough
-from deviate.report.numbers import Number
-from deviate.report.parts.commands import diverge_command
+from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, Phase, Place, Ulps
+from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
     "initial": "the initial weights",
@@ -20,7 +19,6 @@ PHASES: Mapping[Phase, str] = MappingProxyType({
     "metric": "a reported value",
     "program": "what the program does",
 })  # fmt: skip
-MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
 DURING: Mapping[str, str] = {
     "forward": " in the forward pass",
     "backward": " in the backward pass",
@@ -160,3 +158,41 @@ def again(findings: DivergenceFindings, flags: str = "") -> str:
         if findings.command
         else ""
     )
+
+
+def called_at(difference: Difference | None) -> Place | None:
+    """The place where the program calls backward(), for an operation in a backward pass."""
+    called = None if difference is None else difference.more.get("called")
+    return called if isinstance(called, Place) else None
+
+
+def apart(growth: Growth) -> list[int]:
+    """Indices at which the two values differ."""
+    pairs = enumerate(zip(growth.first, growth.second, strict=True))
+    return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
+
+
+def growth_text(growth: Growth) -> str:
+    """`loss: 1 ulp (1.2e−7) at update 3, 2.1e−5 at 30, 0.034 at 120`; empty where the two are equal at every step."""
+    differing = apart(growth)
+    if not differing:
+        return ""
+    first, last = differing[0], len(growth.steps) - 1
+    middle = (first + last) // 2
+    parts = [f"{size_text(growth, first)} at {growth.unit} {growth.steps[first]}"]
+    later = [at for at in dict.fromkeys((middle, last)) if at > first]
+    if later and not any(growth.differences[at] for at in later):
+        later = later[-1:]
+    for at in later:
+        text = rough_text(growth.differences[at]) if growth.differences[at] else "equal"
+        parts.append(f"{text} at {growth.steps[at]}")
+    return f"{name_text(growth.name)}: {', '.join(parts)}"
+
+
+def size_text(growth: Growth, at: int) -> str:
+    size, among = growth.ulps[at], rough_text(growth.differences[at])
+    return f"{ulps(size)} ({among})" if size else among
+
+
+def rough_text(value: float) -> str:
+    return rough(value) if math.isfinite(value) else "not finite"

@@ -1,6 +1,6 @@
 """The ladder and the guest agree about where costs are measured."""
 
-from deviate.diverge.ladder import PROBED
+from deviate.diverge.engine import PROBED
 from deviate.guest.observers.trace_levels import Levels
 
 

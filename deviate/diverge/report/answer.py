@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from deviate.model import value_text
-from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, RungFindings
-from deviate.report.document import Answer, Point
-from deviate.report.format import clean, counted, counted_of, duration, name_text
-from deviate.report.parts.diverge.difference_text import (
+from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.report.words import (
     PHASES,
     again,
+    called_at,
     code_text,
+    growth_text,
     label,
     label_difference,
     place_text,
@@ -21,8 +20,8 @@ from deviate.report.parts.diverge.difference_text import (
     what,
     where,
 )
-from deviate.report.parts.diverge.excerpts import called_at
-from deviate.report.parts.diverge.growth import growth_text
+from deviate.model import value_text
+from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
 
 NOT_SEEN = "nothing of the program leads there"
 

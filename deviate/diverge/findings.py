@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 Rung = Literal["metrics", "steps", "modules", "operations"]
 """How closely two runs are looked at. `metrics`: every reported value, and the loss of every step; `steps`: also
 batches, weights, gradients and random states of every step; `modules`: also what each module gives and gets back;
 `operations`: also every operation."""
-RUNGS: tuple[Rung, ...] = ("metrics", "steps", "modules", "operations")
+RUNGS: tuple[Rung, ...] = get_args(Rung)
 """In order; the level of a trace is the place of its rung, from 1."""
 Phase = Literal["initial", "random", "order", "data", "forward", "loss", "backward", "update", "metric", "program"]
 """What differs first. `initial`: the weights before the first step; `random`: the state of a random generator;
 `order`: the same examples in another order; `data`: what the examples are; `metric`: a reported value alone;
 `program`: one run did what the other did not."""
-MADE: frozenset[Phase] = frozenset({"initial", "random", "order", "data"})
+PHASES: tuple[Phase, ...] = get_args(Phase)
+"""In the order in which they come within a step."""
+MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
 """What is made before the passes of a step begin."""
 Kind = Literal[
     "state", "batch", "weights", "forward", "loss", "backward", "gradient", "update", "module", "module-gradient",

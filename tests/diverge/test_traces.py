@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, lines_of, start_line, steps, write_trace
 
-from deviate.diverge import compare_traces
+from deviate.diverge.compare import compare_traces
+from deviate.diverge.findings import Place, Trace, TraceRecord
+from deviate.diverge.traces import columns, kept_arrays, read_traces
 from deviate.errors import RecordError
-from deviate.model.divergence import Place, Trace, TraceRecord
-from deviate.model.traces import columns
-from deviate.records.traces import kept_arrays, read_traces
 
 numbers = st.integers(0, 2**64 - 2)
 values = st.floats() | st.text(max_size=5) | st.booleans() | st.none()

@@ -21,17 +21,17 @@ from rich.cells import cell_len
 from schemas import schema_flaws
 
 from deviate import __version__, report
-from deviate.model.divergence import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
+from deviate.diverge import diverge_document
+from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
+from deviate.diverge.report.answer import headline
+from deviate.diverge.report.words import size
 from deviate.report import RENDERERS
 from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.screen import N_LINES
 from deviate.report.parts.commands import diverge_command
-from deviate.report.parts.diverge import diverge_document
-from deviate.report.parts.diverge.answer import headline
-from deviate.report.parts.diverge.difference_text import size
 
-FOLDER = Path(__file__).parents[1] / "golden_diverge"
-HOW = "DEVIATE_GOLDEN=write pytest tests/report/parts/test_diverge.py writes it anew"
+FOLDER = Path(__file__).parents[1] / "golden"
+HOW = "DEVIATE_GOLDEN=write pytest tests/diverge/report/test_document.py writes it anew"
 FILES = {
     "screens.txt": lambda: _screens(120),
     "screens-80.txt": lambda: _screens(80),

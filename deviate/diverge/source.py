@@ -1,4 +1,4 @@
-"""Source lines around the places in findings."""
+"""The user's source as it was frozen: the text of a line, and the lines around the places in findings."""
 
 import functools
 from collections.abc import Callable
@@ -6,12 +6,39 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.base import redact
-from deviate.model.divergence import Cause, Difference, DivergenceFindings, Place, RungFindings
-from deviate.records import Texts, snapshot_folder
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Place, RungFindings
+from deviate.records import ORIGINALS, TREE, snapshot_folder
 
 AROUND = 4
 """Lines before a place, and as many after it."""
 LONGEST_LINE = 400
+
+
+class Texts:
+    """Lines of the user's files as they were frozen, before anything was put into them; secrets are covered."""
+
+    def __init__(self, snapshot: Path) -> None:
+        self.snapshot = snapshot
+        self.known: dict[str, list[str]] = {}
+
+    def lines(self, file: str) -> list[str]:
+        """Without their ends, secrets among them; none where the file cannot be read."""
+        if file not in self.known:
+            self.known[file] = self._lines(file)
+        return self.known[file]
+
+    def place(self, file: str, line: int) -> Place:
+        lines = self.lines(file)
+        return Place(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+
+    def _lines(self, file: str) -> list[str]:
+        for folder in (ORIGINALS, TREE):
+            try:
+                text = (self.snapshot / folder / file).read_bytes().decode("utf-8", "replace")
+            except (OSError, ValueError):
+                continue
+            return [line.rstrip("\r") for line in text.split("\n")]
+        return []
 
 
 def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
@@ -35,7 +62,7 @@ def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[st
         return replace(item, place=None if item.place is None else place(item.place), more=more)
 
     def rung(item: RungFindings) -> RungFindings:
-        ranks = tuple(one for one in map(difference, item.by_rank) if one is not None)
+        ranks = tuple(filter(None, map(difference, item.by_rank)))
         return replace(item, difference=difference(item.difference), by_rank=ranks)
 
     def cause(item: Cause) -> Cause:

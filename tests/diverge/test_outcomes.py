@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
-from deviate.diverge import growth_of_losses, growth_of_metrics
-from deviate.diverge.growth import MOST_POINTS, thin_indices
+from deviate.diverge.findings import Trace
+from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices
 from deviate.model import Run, Series
-from deviate.model.divergence import Trace
 
 
 def losses(*values: float | str, name: str = "loss") -> Trace:

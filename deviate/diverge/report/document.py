@@ -1,0 +1,426 @@
+"""The document on where two runs diverge: the answer, then figures, source, rungs and causes."""
+
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deviate.base import redact_words
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, RungFindings, Ulps
+from deviate.diverge.levels import LEVEL_OF
+from deviate.diverge.report.answer import answer_of, paste_text
+from deviate.diverge.report.words import (
+    again,
+    apart,
+    called_at,
+    code_text,
+    growth_text,
+    place_text,
+    rough_text,
+    size,
+    size_text,
+    step_text,
+    times_number,
+    what,
+    where,
+)
+from deviate.report import (
+    Absent,
+    Block,
+    Document,
+    Entry,
+    Excerpt,
+    ExcerptLine,
+    Fact,
+    Figure,
+    GrowthPanel,
+    GrowthPlot,
+    Items,
+    Number,
+    Pieces,
+    Remark,
+    Row,
+    Schema,
+    Section,
+    Shape,
+    Table,
+    cell,
+    clean,
+    counted_of,
+    document_data,
+    document_schema,
+    duration_of,
+    name_text,
+    publish,
+    shield_rows,
+    whole,
+)
+
+DIVERGE_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of `deviate diverge`.
+MOST_PLOTS = 6
+"""Reported quantities that are drawn; the loss or the primary metric is the first."""
+CAPTION = (
+    "Both runs, and how far they are apart, in absolute terms and in units in the last place. "
+    "The lower axes are logarithmic, with a place for 0; the dotted line is where the two differ first."
+)
+EQUAL = "Both runs, which are equal at every step."
+NAN = math.nan
+MOST_EXCERPTS = 6
+NONE = Absent("none")
+UNKNOWN = Absent("not known")
+
+publish(
+    {
+        DivergenceFindings: Shape(also={"first": "first"}, keyed={"facts": ("name", "value")}),
+        # What else a record holds is for those who read records.
+        Difference: Shape(without=frozenset({"more"}), unbounded=frozenset({"values"})),
+        Ulps: Shape(unbounded=frozenset({"largest", "relative"})),
+        Growth: Shape(unbounded=frozenset({"differences", "first", "second"})),
+    }
+)
+
+
+def diverge_schema() -> Schema:
+    """The schema of the JSON of `deviate diverge`, as `report_schema` is that of a report."""
+    return document_schema(
+        "diverge",
+        DIVERGE_SCHEMA,
+        DivergenceFindings,
+        "Where two runs part, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, lines "
+        "from 1; times are in seconds, files relative to the project.",
+    )
+
+
+def diverge_document(diverged: DivergenceFindings) -> Document:
+    """Build the document of `deviate diverge`, in the order of a reader's questions."""
+    warnings = tuple(map(clean, diverged.notes))
+    return Document(
+        title=f"Where runs part: {name_text(diverged.name)}",
+        subtitle=_subtitle(diverged),
+        answer=answer_of(diverged),
+        paste=(paste_text(diverged),),
+        sections=tuple(_sections(diverged)),
+        warnings=warnings,
+        footnotes=tuple(_footnotes(diverged)),
+        facts=tuple(_facts(diverged)),
+        data=lambda: document_data(DIVERGE_SCHEMA, diverged, warnings),
+        rows=lambda: shield_rows(_csv(diverged)),
+    )
+
+
+def _subtitle(diverged: DivergenceFindings) -> str:
+    first, second = map(name_text, diverged.runs)
+    return f"{name_text(diverged.name)} · variant {name_text(diverged.variant)} · {first} and {second}"
+
+
+def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
+    yield growth_section(diverged)
+    if diverged.is_equal is False:
+        yield source_section(diverged)
+    yield ladder_section(diverged)
+    yield from ranks_section(diverged)
+    if not diverged.is_equal:
+        yield causes_section(diverged)
+    yield from confirmation_section(diverged)
+    yield Section("limits", "What this does not show", (Items(tuple(_limits(diverged)), "limits"),))
+
+
+def _limits(diverged: DivergenceFindings) -> Iterator[str]:
+    """Sentences on what the result does not show."""
+    rungs = {rung.rung for rung in diverged.rungs if not rung.why_not}
+    if diverged.is_equal:
+        yield "Two runs that are equal here may part in a third one: some noise shows in few runs."
+        yield "What no metric, no loss and no weight depends on was not compared."
+    if diverged.is_equal and "steps" not in rungs:
+        yield "Random states and batches were not compared: --rung steps looks at them though nothing parts."
+    if diverged.is_equal is False:
+        yield (
+            "What differs first is where the difference becomes visible on the lowest rung; "
+            "what made it may lie before, in what no rung records."
+        )
+        yield "Causes are those of a table of known ones; only a confirmation shows that a switch removes it."
+    if diverged.is_equal is False and "operations" in rungs:
+        yield "Operations that only read or view memory are not compared, nor memory that nothing has written."
+    if diverged.tolerance_ulps:
+        yield "Differences within the tolerance were taken for equal, and can have grown into what is told here."
+    yield "It holds for this machine, these versions and these arguments."
+
+
+def _footnotes(diverged: DivergenceFindings) -> Iterator[str]:
+    yield "Updates of the weights and steps of the main loop count from 0: at update 3, three are complete."
+    yield "Records are checksums of type, shape and bytes; numbers were kept of what differs first alone."
+    if any(rung.difference is not None and rung.difference.ulps is not None for rung in diverged.rungs):
+        yield "An ulp, a unit in the last place, is the distance between neighbouring numbers of a type."
+    if any(rung.cost is not None for rung in diverged.rungs):
+        yield "Costs: the quickest update with the rung over the quickest without; expected: measured in turn before."
+
+
+def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
+    pairs = [
+        ("command", shlex.join(redact_words(diverged.command)) or "two, one of each run"),
+        *([("flags", shlex.join(redact_words(diverged.flags)))] if diverged.flags else []),
+        ("variant", diverged.variant),
+        ("runs", " and ".join(diverged.runs)),
+        ("tolerance", f"{diverged.tolerance_ulps} ulps" if diverged.tolerance_ulps else "none: bit for bit"),
+        *diverged.facts,
+    ]
+    for label, text in pairs:
+        yield Fact(name_text(label), cell(clean(text)))
+
+
+def _csv(diverged: DivergenceFindings) -> Iterator[tuple[str | float, ...]]:
+    """CSV with a row per reported quantity and step."""
+    yield "quantity", "unit", "step", "first", "second", "difference", "ulps"
+    for growth in diverged.growth:
+        columns = zip(growth.steps, growth.first, growth.second, growth.differences, growth.ulps, strict=True)
+        for step, first, second, difference, n_ulps in columns:
+            yield growth.name, growth.unit, step, first, second, difference, "" if n_ulps is None else n_ulps
+
+
+def growth_section(findings: DivergenceFindings) -> Section:
+    plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(findings.growth) if growth.steps]
+    figures = tuple(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots[:MOST_PLOTS])
+    rows = tuple(_row(growth) for growth in findings.growth if growth.steps)
+    columns = ("Quantity", "differs first", "by", "at the end by", "at most by")
+    blocks: list[Block] = [*figures]
+    blocks += [] if figures else [Absent("No loss and no metric was reported by both runs at the same steps.")]
+    blocks += [Table("How far apart both runs are in what they report", columns, rows)] if rows else []
+    return Section(
+        "growth", "How they grow apart" if any(map(apart, findings.growth)) else "What both reported", tuple(blocks)
+    )
+
+
+def _row(growth: Growth) -> Row:
+    differing, name = apart(growth), f"{name_text(growth.name)}, by {growth.unit}"
+    if not differing:
+        text = f"equal at each of {counted_of(len(growth.steps), 'step')}"
+        return Row(name, (cell(text), *(Absent("none") for _ in range(3))))
+    first, most = differing[0], max(differing, key=lambda at: _size(growth.differences[at]))
+    cells = (
+        cell(f"{growth.unit} ", Number(growth.steps[first], 0), value=float(growth.steps[first])),
+        cell(size_text(growth, first)),
+        cell(f"{rough_text(growth.differences[-1])}, at {growth.steps[-1]}"),
+        cell(f"{rough_text(growth.differences[most])}, at {growth.steps[most]}"),
+    )
+    return Row(name, cells)
+
+
+def _size(difference: float) -> float:
+    return math.inf if math.isnan(difference) else difference
+
+
+def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
+    name, differing = name_text(growth.name), apart(growth)
+    names = (name_text(runs[0]), name_text(runs[1]))
+    sizes = tuple(NAN if size is None else float(size) for size in growth.ulps)
+    panels = [
+        GrowthPanel(name, ((names[0], growth.first), (names[1], growth.second))),
+        GrowthPanel(f"difference of {name}", (("", growth.differences),), is_logarithmic=True),
+        GrowthPanel(f"the same in ulps of {clean(growth.form)}", (("", sizes),), is_logarithmic=True),
+    ]
+    return GrowthPlot(
+        key=f"growth-{number}",
+        title=f"{name} by {growth.unit}",
+        description=f"{growth_text(growth) or f'{name}: equal at every {growth.unit}'}.",
+        caption=CAPTION if differing else EQUAL,
+        steps_axis=growth.unit,
+        steps=growth.steps,
+        first=growth.steps[differing[0]] if differing else None,
+        names=names,
+        panels=tuple(panels if differing else panels[:1]),
+    )
+
+
+def source_section(findings: DivergenceFindings) -> Section:
+    """Section with the line at which the runs diverge, then lines that the causes refer to."""
+    excerpts = tuple(_excerpts(findings))
+    return Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(_why_none(findings)),))
+
+
+def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
+    """Excerpts by file, first place first; places close to each other share one."""
+    captions: dict[tuple[str, int], list[str]] = {}
+    excerpts: list[_Shown] = []
+    for place, caption in _places(findings):
+        texts = captions.setdefault((place.file, place.line), [])
+        if caption not in texts:
+            texts.append(caption)
+        if place.text or place.around:
+            _add(excerpts, place)
+    for excerpt in excerpts:
+        notes = [f"line {line} {'; '.join(captions[excerpt.file, line])}" for line in sorted(excerpt.meant)]
+        yield Excerpt(f"{name_text(excerpt.file)}: {', '.join(notes)}", tuple(_lines(excerpt)))
+
+
+def _add(excerpts: list["_Shown"], place: Place) -> None:
+    first, around = (place.from_line, place.around) if place.around else (place.line, (place.text,))
+    lines = dict(enumerate(around, start=first))
+    for excerpt in excerpts:
+        if excerpt.file == place.file and any(line - 1 in excerpt.lines or line + 1 in excerpt.lines for line in lines):
+            excerpt.lines.update(lines)
+            excerpt.meant.add(place.line)
+            return
+    excerpts.append(_Shown(place.file, lines, {place.line}))
+
+
+@dataclass(slots=True)
+class _Shown:
+    """Numbered lines of a file, with those to mark."""
+
+    file: str
+    lines: dict[int, str]
+    meant: set[int]
+
+
+def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
+    first = findings.first
+    if first is not None and first.place is not None:
+        yield first.place, f"where the runs part {where(first)}"
+    called = called_at(first)
+    if called is not None:
+        yield called, "begins the backward pass"
+    positions = {place and (place.file, place.line) for place in (first and first.place, called)}
+    for cause in findings.causes:
+        for place in cause.places:
+            if (place.file, place.line) not in positions:
+                yield place, f"may be a cause ({clean(cause.title)})"
+
+
+def _lines(excerpt: _Shown) -> Iterator[ExcerptLine]:
+    width = len(str(max(excerpt.lines)))
+    for number in sorted(excerpt.lines):
+        text = clean(excerpt.lines[number].replace("\t", "    "))
+        yield ExcerptLine(str(number).rjust(width), text, is_marked=number in excerpt.meant)
+
+
+def _why_none(findings: DivergenceFindings) -> str:
+    if findings.is_equal is not False:
+        return "No line to show: no difference was found."
+    return "No line to show: what was recorded does not lead to a place in the program, or the file was not to be read."
+
+
+def ladder_section(findings: DivergenceFindings) -> Section:
+    columns = ("Rung", "first difference", "updates", "compared", "window", "cost", "time")
+    rows = tuple(_rung(rung) for rung in findings.rungs)
+    caption = (
+        "How closely both runs were looked at; cost: time of a step over that of one without the rung; time: of runs"
+    )
+    return Section("ladder", "Ladder", (Table(caption, columns, rows) if rows else Absent("No rung was climbed."),))
+
+
+def _rung(rung: RungFindings) -> Row:
+    if rung.why_not and not rung.n_runs:
+        return Row(
+            rung.rung, (Absent("not climbed"), *(NONE for _ in range(5))), note=f"not climbed: {clean(rung.why_not)}"
+        )
+    equal = Absent("none to be told") if rung.why_not else cell("equal")
+    cells: tuple[Entry, ...] = (
+        equal if rung.difference is None else cell(f"{step_text(rung.difference)}: {what(rung.difference)}"),
+        cell(*whole(rung.n_steps), value=float(rung.n_steps)),
+        cell(*whole(rung.n_compared), value=float(rung.n_compared)),
+        cell(_window(rung)),
+        _cost(rung),
+        cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
+    )
+    ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
+    return Row(rung.rung, cells, note=f"looks at {LEVEL_OF[rung.rung].looks_at}{ended}")
+
+
+def _window(rung: RungFindings) -> str:
+    if rung.until is None:
+        return "all updates" if not rung.first else f"from update {rung.first}"
+    last = rung.until - 1
+    return f"update {rung.first}" if last <= rung.first else f"updates {rung.first} to {last}"
+
+
+def _cost(rung: RungFindings) -> Entry:
+    expected: Pieces = () if rung.forecast is None else (times_number(rung.forecast), "x expected")
+    if rung.cost is None:
+        return cell(*expected, value=rung.forecast) if expected else Absent("not measured")
+    return cell(times_number(rung.cost), "x", *((" (", *expected, ")") if expected else ()), value=rung.cost)
+
+
+def ranks_section(findings: DivergenceFindings) -> Iterator[Section]:
+    """Section on ranks; none if only one process trained."""
+    if findings.ranks < 2:
+        return
+    rung = next((rung for rung in reversed(findings.rungs) if rung.difference is not None), None)
+    by_rank = {} if rung is None else {difference.rank: difference for difference in rung.by_rank}
+    rows = tuple(
+        _rank(rank, by_rank.get(rank), findings.first)
+        for rank in range(max(findings.ranks, 1 + max(by_rank, default=0)))
+    )
+    columns = ("Rank", "parts", "what differs first", "line", "size")
+    caption = f"The first difference of each rank{f' on rung {rung.rung}' if rung is not None else ''}"
+    yield Section("ranks", "Ranks", (Table(caption, columns, rows),))
+
+
+def _rank(rank: int, difference: Difference | None, first: Difference | None) -> Row:
+    if difference is None:
+        return Row(str(rank), (cell("equal"), NONE, NONE, NONE))
+    is_first = first is not None and first.rank == rank
+    cells = (
+        cell(f"{step_text(difference)}{', first of all' if is_first else ''}"),
+        cell(what(difference)),
+        UNKNOWN if difference.place is None else cell(place_text(difference.place)),
+        Absent("not measured") if difference.ulps is None else cell(size(difference.ulps)),
+    )
+    return Row(str(rank), cells)
+
+
+def causes_section(findings: DivergenceFindings) -> Section:
+    absent = "None of the known causes fits what was found." if findings.is_equal is False else "Nothing to explain."
+    remarks = tuple(_cause(cause, findings) for cause in findings.causes)
+    return Section("causes", "Causes and cures", remarks or (Absent(absent),))
+
+
+def _cause(cause: Cause, findings: DivergenceFindings) -> Remark:
+    cure, _, code = cause.cure.partition("\n")
+    places = f"In the program: {', '.join(map(place_text, cause.places))}." if cause.places else ""
+    switch = "" if cause.switch is None else again(findings, cause.switch.flags)
+    return Remark(
+        title=clean(cause.title),
+        label=cause.certainty,
+        sentences=tuple(filter(None, (_sentence(f"Found: {cause.why}"), places, _sentence(f"Cure: {cure}")))),
+        codes=tuple(filter(None, (code_text(code), switch))),
+        source=clean(cause.source),
+    )
+
+
+def _sentence(text: str) -> str:
+    sentence = clean(text).strip()
+    return sentence if not sentence or sentence.endswith((".", "!", "?", ":")) else f"{sentence}."
+
+
+def confirmation_section(findings: DivergenceFindings) -> Iterator[Section]:
+    """Section on confirmations; none if the runs are equal or no switch is known."""
+    command = again(findings, "--confirm")
+    block: Block | None = None
+    if findings.confirmations:
+        columns = ("Switch", "runs are", "updates", "what is equal, or differs")
+        block = Table("Both runs again with a switch", columns, tuple(_confirmations(findings)))
+    elif command and any(cause.switch is not None for cause in findings.causes):
+        sentence = "This runs both again with the switch of the likeliest cause:"
+        block = Remark("Not tried", "to do", (sentence,), (command,))
+    if block is not None:
+        yield Section("confirmation", "Confirmation", (block,))
+
+
+def _confirmations(findings: DivergenceFindings) -> Iterator[Row]:
+    states: dict[bool | None, Entry] = {True: cell("equal"), False: cell("not equal"), None: Absent("not compared")}
+    titles = {cause.id: cause.title for cause in findings.causes}
+    for confirmation in findings.confirmations:
+        text, difference = clean(confirmation.what), confirmation.difference
+        if not text and difference is not None:
+            text = f"{where(difference)}: {what(difference)}"
+        cells = (
+            states[confirmation.is_equal],
+            cell(*whole(confirmation.n_steps), value=float(confirmation.n_steps)),
+            cell(text) if text else NONE,
+        )
+        yield Row(
+            clean(confirmation.flags),
+            cells,
+            note=f"against: {clean(titles.get(confirmation.cause, confirmation.cause))}" if confirmation.cause else "",
+        )

@@ -1,0 +1,354 @@
+"""Traces: the records of a process in columns, and the files of an attempt that they are read from.
+
+A million records take tens of megabytes in columns; record objects are created on access. docs/reference/traces.md says
+what the lines of the files mean.
+"""
+
+import dataclasses
+import re
+from array import array
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from deviate.diverge.findings import Place, Trace, TraceRecord
+from deviate.diverge.source import Texts
+from deviate.errors import RecordError
+from deviate.records import BAD, artifacts_folder, event_files, json_lines, snapshot_folder
+
+if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
+    import numpy.typing as npt
+
+Head = tuple[str, str, str, Place | None]
+"""What records have in common, step after step: kind, name, form, place."""
+
+NONE = -1
+"""What stands for None among steps of the main loop."""
+NO_DIGEST = (1 << 64) - 1
+"""What stands for None among digests; a digest that is this very number is taken for the one below."""
+SHARED = frozenset({str, bool, type(None), Place})
+"""Types of what many records say alike; numbers are not among them, for 0.0 equals -0.0 and False."""
+NOTHING: Mapping[str, object] = {}
+SCHEMA = 1
+# 2026-11-22  1  first format; written by the guest
+PIECE_CHARACTERS = 1 << 16
+"""How much of a file is read at a time."""
+LARGEST_STEP = 1 << 53
+MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end"})
+"""What the lines begin with that are no records."""
+
+
+class Records(Sequence[TraceRecord]):
+    """Records in the order in which they were made; equal to any sequence of equal ones.
+
+    Attributes:
+        heads: each once; `mores` likewise, the first one of which is empty.
+        head, more: numbers of them, record by record.
+        digests, steps, main_steps, ordinals: as in TraceRecord, NO_DIGEST and NONE for None.
+    """
+
+    __slots__ = (
+        "_numbers", "_of_more", "digests", "head", "heads", "main_steps", "more", "mores", "ordinals", "steps"
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.heads: list[Head] = []
+        self.mores: list[Mapping[str, object]] = [NOTHING]
+        self.head, self.more = array("l"), array("l")
+        self.digests = array("Q")
+        self.steps, self.main_steps, self.ordinals = array("q"), array("q"), array("q")
+        self._numbers: dict[Head, int] = {}
+        self._of_more: dict[tuple[tuple[str, object], ...], int] = {(): 0}
+
+    def number_of(self, head: Head) -> int:
+        number = self._numbers.get(head)
+        if number is None:
+            number = self._numbers[head] = len(self.heads)
+            self.heads.append(head)
+        return number
+
+    def number_of_more(self, more: Mapping[str, object]) -> int:
+        """The number of an extra field value, such as a module, which many records share."""
+        key = tuple(more.items()) if all(type(value) in SHARED for value in more.values()) else None
+        number = None if key is None else self._of_more.get(key)
+        if number is None:
+            number = len(self.mores)
+            self.mores.append(more)
+            if key is not None:
+                self._of_more[key] = number
+        return number
+
+    def add(self, step: int, main_step: int, head: int, ordinal: int, digest: int | None, more: int = 0) -> None:
+        """Append a record.
+
+        Args:
+            main_step: NONE outside of the main loop.
+            head, more: numbers, as `number_of` and `number_of_more` give them.
+            digest: 64 bits of it are kept.
+
+        Raises:
+            TypeError: the digest is no whole number; nothing is added then.
+        """
+        self.digests.append(NO_DIGEST if digest is None else min(digest & NO_DIGEST, NO_DIGEST - 1))
+        self.steps.append(step)
+        self.main_steps.append(main_step)
+        self.head.append(head)
+        self.ordinals.append(ordinal)
+        self.more.append(more)
+
+    def of_names(self, names: Container[tuple[str, str]]) -> "Records":
+        """Records whose kind and name are among `names`; ordinals stay valid, as a name is selected entirely."""
+        is_chosen = [head[:2] in names for head in self.heads]
+        if all(is_chosen):
+            return self
+        selection = Records()
+        selection.heads, selection.mores = self.heads, self.mores
+        chosen = [is_chosen[head] for head in self.head]
+        for name in ("head", "more", "digests", "steps", "main_steps", "ordinals"):
+            column = getattr(self, name)
+            setattr(selection, name, array(column.typecode, compress(column, chosen)))
+        return selection
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[TraceRecord, ...]: ...
+    def __getitem__(self, index: int | slice) -> TraceRecord | tuple[TraceRecord, ...]:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        kind, name, form, place = self.heads[self.head[index]]
+        digest, main_step = self.digests[index], self.main_steps[index]
+        return TraceRecord(
+            step=self.steps[index],
+            main_step=None if main_step == NONE else main_step,
+            kind=kind,
+            name=name,
+            ordinal=self.ordinals[index],
+            digest=None if digest == NO_DIGEST else digest,
+            form=form,
+            place=place,
+            more=dict(self.mores[self.more[index]]),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(one == theirs for one, theirs in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(bytes(self.digests))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records>"
+
+
+def columns(records: Sequence[TraceRecord]) -> Records:
+    """Records in columns; returned unchanged if they are already."""
+    if isinstance(records, Records):
+        return records
+    columns = Records()
+    for record in records:
+        head = columns.number_of((record.kind, record.name, record.form, record.place))
+        main_step = NONE if record.main_step is None else record.main_step
+        columns.add(record.step, main_step, head, record.ordinal, record.digest, columns.number_of_more(record.more))
+    return columns
+
+
+def read_file(path: Path, texts: Texts) -> list[Trace]:
+    """The traces of a file: a process that replaced itself by another program goes on in the same one.
+
+    A line that is damaged or cut off is counted, and so is a file that cannot be read.
+
+    Raises:
+        RecordError: a newer deviate wrote it.
+    """
+    readers = [_Reader(path, texts)]
+    match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
+    try:
+        for event in _events(path, readers):
+            if _begins(event) and readers[-1].is_begun:
+                readers.append(_Reader(path, texts))
+            readers[-1].take(event)
+    except OSError:
+        readers[-1].n_damaged += 1
+    return [reader.trace(int(match[1], 16) if match else 0) for reader in readers if reader.is_begun]
+
+
+def _begins(event: Any) -> bool:
+    """Whether a line is the first one of a process; one that is damaged begins nothing."""
+    return isinstance(event, list) and event[:1] == ["start"] and len(event) == 3 and "pid" in event[2]
+
+
+class _Reader:
+    """What one process told, as its lines come."""
+
+    def __init__(self, path: Path, texts: Texts) -> None:
+        self.path = path
+        self.texts = texts
+        self.records = Records()
+        self.heads: dict[tuple[str, str, str, int], int] = {}
+        self.places: dict[int, Place] = {}
+        self.counts: dict[tuple[str, str], int] = {}
+        self.rank, self.pid, self.level, self.first = 0, 0, 1, 0
+        self.until: int | None = None
+        self.seconds: list[float] = []
+        self.costs: dict[int, tuple[float, float, int]] = {}
+        self.ends: dict[str, tuple[int, str]] = {}
+        self.step, self.main_step = 0, NONE
+        self.is_whole = False
+        self.n_damaged = 0
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is more than a start: a process that computed nothing leaves no trace."""
+        return bool(self.records or self.seconds or self.costs)
+
+    def take(self, event: Any) -> None:
+        try:
+            if event[0] in MARKS:
+                self.mark(event)
+            else:
+                self.record(*event)
+        except BAD:
+            self.n_damaged += 1
+
+    def mark(self, event: list[Any]) -> None:
+        """Take what is no record. Raises ValueError for a mark with another number of items than it should have."""
+        match event:
+            case ["start", number, facts]:
+                self.start(number, facts)
+            case ["place", number, file, line]:
+                self.places[number] = self.texts.place(file, line)
+            case ["main", step]:
+                self.main_step = _step(step)
+            case ["step", step, seconds]:
+                self.step = _step(step)
+                self.counts.clear()
+                self.seconds.append(float(seconds))
+            case ["cost", level, traced, plain, n]:
+                self.costs[int(level)] = (float(traced), float(plain), int(n))
+            case ["ends", framework, level, reason]:
+                self.ends[framework] = (int(level), str(reason))
+            case ["end", *_]:
+                self.is_whole = True
+            case _:
+                raise ValueError("no mark")
+
+    def record(self, kind: str, name: str, digest: int | None, form: str, place: int, more: dict[str, Any]) -> None:
+        key = (kind, name, form, place)
+        head = self.heads.get(key)
+        if head is None:
+            if not type(kind) is type(name) is type(form) is str:
+                raise ValueError("no record")
+            head = self.heads[key] = self.records.number_of((kind, name, form, self.places.get(place)))
+        number = self.records.number_of_more(self._extra_fields(more)) if more else 0
+        ordinal = self.counts.get(key[:2], 0)
+        self.records.add(self.step, self.main_step, head, ordinal, digest, number)
+        self.counts[key[:2]] = ordinal + 1
+
+    def _extra_fields(self, more: Mapping[str, Any]) -> Mapping[str, object]:
+        if "rows" in more:
+            return {**more, "rows": array("L", more["rows"])}
+        if "called" in more:
+            return {**more, "called": self.places.get(more["called"])}
+        return more
+
+    def start(self, number: int, facts: dict[str, Any]) -> None:
+        if number > SCHEMA:
+            raise RecordError(
+                f"{self.path} has schema {number}; this deviate reads up to {SCHEMA}",
+                "update deviate: a newer version wrote this record",
+            )
+        self.rank, self.pid = int(facts["rank"]), int(facts["pid"])
+        self.level, self.first = int(facts["level"]), int(facts["from"])
+        self.until = None if facts["until"] is None else int(facts["until"])
+
+    def trace(self, pid: int) -> Trace:
+        return Trace(
+            rank=self.rank,
+            level=self.level,
+            first=self.first,
+            until=self.until,
+            records=self.records,
+            n_steps=self.step,
+            seconds=tuple(self.seconds),
+            costs=self.costs,
+            is_whole=self.is_whole,
+            n_damaged=self.n_damaged,
+            pid=pid or self.pid,
+            ends=self.ends,
+        )
+
+
+def _step(step: int) -> int:
+    """One absurd step must not put those that come after it out of reach."""
+    if not 0 <= int(step) <= LARGEST_STEP:
+        raise ValueError("no step")
+    return int(step)
+
+
+def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
+    def count() -> None:
+        readers[-1].n_damaged += 1
+
+    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count, on_torn=count)
+
+
+def read_traces(attempt: Path) -> tuple[Trace, ...]:
+    """The traces of all processes of an attempt that computed something, by rank.
+
+    Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
+    started: the first keeps its rank, the others follow after the largest.
+
+    Raises:
+        RecordError: a newer deviate wrote them.
+    """
+    texts = Texts(snapshot_folder(attempt.parent.parent.parent))
+    starts = _starts(attempt)
+    read = [
+        trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
+    ]
+    in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
+    first = {trace.rank: trace for trace in reversed(in_time)}
+    repeated = [trace for trace in in_time if first[trace.rank] is not trace]
+    beyond = max(first, default=0) + 1
+    traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
+    return tuple(sorted(traces, key=lambda trace: trace.rank))
+
+
+def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
+    """Stored arrays of the given records, by rank and step; damaged files are skipped.
+
+    Raises:
+        RecordError: as `read_traces`.
+    """
+    from deviate.records import names_in, read_array
+
+    ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
+    arrays: dict[tuple[int, int], npt.NDArray[Any]] = {}
+    for path in sorted(artifacts_folder(attempt).glob("kept-*-*.npz")):
+        match = re.fullmatch(r"kept-([0-9a-f]+)-\d+\.npz", path.name)
+        rank = ranks.get(int(match[1], 16)) if match else None
+        if rank is None:
+            continue
+        try:
+            steps = {
+                name: int(name.removeprefix("step-")) for name in names_in(path) if re.fullmatch(r"step-\d+", name)
+            }
+            arrays |= {(rank, step): read_array(path, name) for name, step in steps.items()}
+        except RecordError:
+            continue
+    return arrays
+
+
+def _starts(attempt: Path) -> dict[int, int]:
+    """Start time of each process in microseconds, as used in the names of event files."""
+    starts: dict[int, int] = {}
+    for path in event_files(attempt):
+        if match := re.match(r"events-(\d+)-([0-9a-f]+)", path.name):
+            starts.setdefault(int(match[1]), int(match[2], 16))
+    return starts
