@@ -41,12 +41,15 @@ class Augmented:
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """Outputs by name of the augmentation; empty if the input is not a batch of images."""
         scores = self.kinds.output(output, None, module)
-        images = args[0] if args and isinstance(args[0], self.torch.Tensor) and scores is not None else None
-        if images is None:
+        # The images are the first argument, or with keywords alone, as trainers have it, whichever is a batch of them.
+        keyword = "" if args else next((name for name, value in kwargs.items() if self._is_images(value)), "")
+        images = kwargs[keyword] if keyword else args[0] if args else None
+        if scores is None or not self._is_images(images):
             return self.augmentation.outputs(None, None, lambda copy: None)
 
         def call(copy: Any) -> Any:
-            return self.kinds.output(module(copy, *args[1:], **kwargs), images.shape[0], module)
+            result = module(**{**kwargs, keyword: copy}) if keyword else module(copy, *args[1:], **kwargs)
+            return self.kinds.output(result, images.shape[0], module)
 
         states = list(self._states())
         try:
@@ -55,6 +58,9 @@ class Augmented:
         finally:
             for generator, state in states:
                 generator.set_state(state)
+
+    def _is_images(self, value: Any) -> bool:
+        return isinstance(value, self.torch.Tensor) and self.augmentation.images.is_batch(value)
 
     def _states(self) -> Iterator[tuple[Any, Any]]:
         """Generator states, as a model may draw in evaluation mode too."""
