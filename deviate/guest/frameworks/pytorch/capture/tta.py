@@ -43,7 +43,7 @@ class Augmented:
         scores = self.kinds.output(output, None, module)
         # The images are the first argument, or with keywords alone, as trainers have it, whichever is a batch of them.
         keyword = "" if args else next((name for name, value in kwargs.items() if self._is_images(value)), "")
-        images = kwargs[keyword] if keyword else args[0] if args else None
+        images: Any = kwargs[keyword] if keyword else args[0] if args else None
         if scores is None or not self._is_images(images):
             return self.augmentation.outputs(None, None, lambda copy: None)
 
