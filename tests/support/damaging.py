@@ -11,8 +11,8 @@ from deviate import report, workflows
 from deviate.errors import DeviateError
 from deviate.model import Experiment, Run
 from deviate.records import environment
-from deviate.records.captured import collect_captured
 from deviate.records.read import read_experiment
+from deviate.stability.captures.collect import collect_captured
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,244 @@
+"""One evaluation set at one point in time: the outputs of all runs as one array, with aligned examples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.errors import RecordError
+from deviate.model import CapturedSet, OutputKind
+from deviate.stability.captures.alignment import Aligned, Examples, align
+from deviate.stability.captures.class_numbers import Numbers, numbers_in_first
+from deviate.stability.captures.outputs import Array, Form, classes_of, form_of, recount
+from deviate.stability.captures.stacking import MOST_BYTES, Stacked, reorder, stack
+from deviate.stability.captures.stored import KEYS, OUTPUTS, TRUTH, Stored
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A set together with the alignment that is applied to the same set at other points in time.
+
+    Attributes:
+        examples: of the first run, as they stand in its file. rows: which of them are left, (N,) rising.
+        is_right: which rows have a class, where one example has several; None for all.
+    """
+
+    captured_set: CapturedSet
+    form: Form
+    examples: Examples
+    rows: npt.NDArray[np.intp]
+    is_right: npt.NDArray[np.bool_] | None
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(array.nbytes for array in (self.captured_set.outputs, self.captured_set.labels) if array is not None)
+
+
+def build(
+    name: str,
+    step: int | None,
+    files: Mapping[int, Stored],
+    *,
+    n_runs: int,
+    reference: Frame | None,
+    max_bytes: int = MOST_BYTES,
+) -> Frame | str:
+    """Build the set from all runs that can be read, or return why none can.
+
+    Args:
+        files: by replicate. n_runs: how many runs could have kept it.
+        reference: the same set at its last moment, whose examples, form and order are to be kept.
+        max_bytes: of outputs, in memory.
+    """
+    replicates, notes = sorted(files), [note for file in files.values() for note in file.notes]
+    try:
+        examples = {replicate: _examples(files[replicate]) for replicate in replicates}
+        first = files[replicates[0]].array(OUTPUTS)
+    except RecordError as error:
+        return error.message
+    if len(files) < n_runs:
+        notes.append(f"{len(files)} of {n_runs} runs kept this set; the measures are over these.")
+    aligned = align([*([reference.examples] if reference else []), *examples.values()])
+    if isinstance(aligned, str):
+        return aligned
+    orders, rows = _orders(aligned, reference)
+    if rows is None:
+        return "other examples than those of the last evaluation"
+    form = reference.form if reference else form_of(first, examples[replicates[0]].truth)
+    if isinstance(form, str):
+        return form
+    truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
+    stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), max_bytes)
+    if isinstance(stacked, str):
+        return stacked
+    if numbers is not None:
+        stacked = _renumber(stacked, numbers)
+    outputs, labels, kind = stacked.outputs, stacked.labels, stacked.kind
+    positions = np.repeat(rows, form.n_parts)
+    true, fit_notes = _fitting(truth, form, len(positions))
+    columns = _columns_of(files, replicates, orders, form)
+    has_label = reference.is_right if reference else _rows_with_class(true, labels, form)
+    if has_label is not None:
+        notes.append(f"{int((~has_label).sum())} of {len(has_label)} have no true class and are left out.")
+        outputs = None if outputs is None else outputs[:, has_label]
+        labels = None if labels is None else labels[:, has_label]
+        true = None if true is None else true[has_label]
+        positions, columns = positions[has_label], {key: column[has_label] for key, column in columns.items()}
+    labels, true, class_notes = _counted_anew(labels, true, kind)
+    captured_set = CapturedSet(
+        name=name,
+        step=step,
+        replicates=tuple(replicates),
+        kind=kind,
+        outputs=outputs,
+        labels=labels,
+        truth=true,
+        columns=columns,
+        positions=positions,
+        alignment=aligned.alignment,
+        notes=tuple(
+            dict.fromkeys([*notes, *aligned.notes, *form.notes, *truth_notes, *fit_notes, *stacked.notes, *class_notes])
+        ),
+        n_seen=(reference.examples if reference else examples[replicates[0]]).n,
+    )
+    return Frame(captured_set, form, examples[replicates[0]], rows, has_label)
+
+
+def _examples(file: Stored) -> Examples:
+    keys = file.array(KEYS).reshape(-1) if KEYS in file.names else None
+    truth = file.array(TRUTH) if TRUTH in file.names else None
+    return Examples(
+        file.n,
+        keys if keys is not None and len(keys) == file.n and keys.dtype == np.uint64 else None,
+        truth if truth is not None and truth.ndim and len(truth) == file.n else None,
+    )
+
+
+def _orders(
+    aligned: Aligned, reference: Frame | None
+) -> tuple[Sequence[npt.NDArray[np.intp] | None], npt.NDArray[np.intp] | None]:
+    """Rows to select in each run, and the matching rows of the first run (or reference); None if unaligned."""
+    if reference is None:
+        return aligned.orders, aligned.positions
+    orders = aligned.orders[1:]
+    if len(aligned.positions) == len(reference.rows) and np.array_equal(aligned.positions, reference.rows):
+        return orders, reference.rows
+    place = np.searchsorted(aligned.positions, reference.rows)
+    place = np.minimum(place, max(len(aligned.positions) - 1, 0))
+    if not len(aligned.positions) or not np.array_equal(aligned.positions[place], reference.rows):
+        return orders, None
+    return [place if order is None else order[place] for order in orders], reference.rows
+
+
+def _truth(
+    runs: Sequence[Examples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
+) -> tuple[Array | None, tuple[Numbers, ...] | None, list[str]]:
+    """Labels of the aligned examples, if all runs that have labels agree, at least up to the numbering of classes.
+
+    Returns:
+        The truth; by what numbers the classes of each run are to be called, None where they stay; notes.
+    """
+    truths = [reorder(run.truth, order) for run, order in zip(runs, orders, strict=True) if run.truth is not None]
+    if not truths:
+        return None, None, []
+    differing = sum(
+        labels.shape != truths[0].shape
+        or not np.array_equal(labels, truths[0], equal_nan=np.issubdtype(labels.dtype, np.inexact))
+        for labels in truths[1:]
+    )
+    if not differing:
+        return truths[0], None, []
+    numbers = numbers_in_first(truths, n_classes) if len(truths) == len(runs) else None
+    if numbers is None:
+        note = f"True labels of the same examples differ between runs ({differing} of {len(truths)}), so none count."
+        return None, None, [note]
+    note = (
+        f"The script numbers its classes differently in {differing} of {len(truths)} runs; here all have the numbers "
+        "of the first. Weights of the output layer are compared as they are."
+    )
+    return truths[0], numbers, [note]
+
+
+def _renumber(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
+    """Permute the classes of each run to the numbering of the first run."""
+    outputs, labels = stacked.outputs, stacked.labels
+    if outputs is not None:
+        outputs = np.stack([output[:, np.argsort(order)] for output, order in zip(outputs, numbers, strict=True)])
+    if labels is not None:
+        labels = np.stack([renumbered[label] for label, renumbered in zip(labels, numbers, strict=True)])
+    return replace(stacked, outputs=outputs, labels=labels)
+
+
+def _size(array: Array) -> int:
+    return int(np.prod(array.shape, dtype=np.int64))
+
+
+def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None, list[str]]:
+    """True classes or values, one per row of the outputs; empty where the numbers of rows do not match."""
+    if truth is None:
+        return None, []
+    if _size(truth) == n_rows * _columns(truth, form):
+        return classes_of(truth, form), []
+    return None, [f"True labels of shape {truth.shape[1:]} per example fit no outputs of this form, so none count."]
+
+
+def _columns(truth: Array, form: Form) -> int:
+    """Numbers of the labels per row: several where labels are distributions over classes."""
+    is_distribution = form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1
+    return form.n_columns if is_distribution and truth.shape[-1] == form.n_columns else 1
+
+
+def _columns_of(
+    files: Mapping[int, Stored],
+    replicates: Sequence[int],
+    orders: Sequence[npt.NDArray[np.intp] | None],
+    form: Form,
+) -> dict[str, Array]:
+    """Columns that the first run logged with the examples, if they have one number or string per example."""
+    first = files[replicates[0]]
+    columns = {}
+    for name in first.names:
+        if name not in {OUTPUTS, TRUTH, KEYS}:
+            column = first.array(name)
+            if column.shape[:1] == (first.n,) and _size(column) == first.n:
+                columns[name] = np.repeat(reorder(column.reshape(-1), orders[0]), form.n_parts)
+    return columns
+
+
+def _rows_with_class(
+    truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: Form
+) -> npt.NDArray[np.bool_] | None:
+    """Rows whose true class has scores; None for all rows, or where no row has.
+
+    In a set with class labels only, negative labels are excluded if no run ever predicts a negative number: -100 marks
+    examples to ignore.
+    """
+    if truth is None or labels is None or truth.dtype.kind not in "iu":
+        return None
+    if form.kind == "classes":
+        has_class = (truth >= 0) & (truth < form.n_columns)
+    elif form.kind == "labels" and labels.min(initial=0) >= 0:
+        has_class = truth >= 0
+    else:
+        return None
+    return has_class if has_class.any() and not has_class.all() else None
+
+
+def _counted_anew(
+    labels: npt.NDArray[np.integer[Any]] | None, truth: Array | None, kind: OutputKind
+) -> tuple[npt.NDArray[np.integer[Any]] | None, Array | None, list[str]]:
+    """Renumber classes from 0 where the script uses other numbers."""
+    if kind != "labels" or labels is None:
+        return labels, truth, []
+    everything = np.unique(labels)
+    if truth is not None and truth.dtype.kind in "biu":
+        everything = np.union1d(everything, truth)
+    classes = recount(everything)
+    if classes is None:
+        return labels, truth, []
+    listing = ", ".join(map(str, classes[:5])) + (" …" if len(classes) > 5 else "")
+    anew = np.searchsorted(classes, labels)
+    true = np.searchsorted(classes, truth) if truth is not None and truth.dtype.kind in "biu" else truth
+    return anew, true, [f"Classes {listing} are counted as 0 … {len(classes) - 1}."]

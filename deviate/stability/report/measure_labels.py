@@ -1,0 +1,221 @@
+"""Stability measures as text: names, methods, and display scales."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
+from deviate.report import (
+    Absent,
+    Entry,
+    Number,
+    Pieces,
+    Row,
+    cell,
+    cell_of,
+    clean,
+    confidence_text,
+    decimals,
+    ends,
+    text_of,
+    unit_head,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Display properties of a measure.
+
+    Attributes:
+        scale: factor from the findings to what is shown: 100 for shares.
+        unit: of the figure shown; points for differences and spreads of shares.
+        brief: its label where a column is narrow; empty where that is short enough.
+        is_signed: it is a difference, shown with its sign. is_bounded: it is a correlation, 1 at most.
+    """
+
+    label: str
+    how: str
+    scale: float = 1.0
+    unit: str = ""
+    is_signed: bool = False
+    is_bounded: bool = False
+    brief: str = ""
+
+    @property
+    def head(self) -> str:
+        """The short label with the unit, for tables whose numbers have no unit."""
+        return unit_head(self.brief or self.label, self.unit)
+
+
+MEASURES: dict[MeasureName, Words] = {
+    "churn": Words("churn", "share of examples on which two runs disagree, mean over pairs", 100, "%"),
+    "majority-agreement": Words(
+        "agreement with the majority",
+        "share of examples predicted as most runs do, mean over runs",
+        100,
+        "%",
+        brief="majority agreement",
+    ),
+    "unstable-examples": Words("unstable examples", "share on which not all runs agree; grows with n", 100, "%"),
+    "pearson": Words(
+        "correlation of outputs (Pearson)",
+        "of flattened outputs, mean over pairs",
+        is_bounded=True,
+        brief="Pearson correlation",
+    ),
+    "spearman": Words(
+        "correlation of ranks (Spearman)",
+        "of flattened outputs, mean over pairs",
+        is_bounded=True,
+        brief="Spearman correlation",
+    ),
+    "cka": Words(
+        "similarity of outputs (linear CKA)",
+        "1 is equal but for rotation, mean over pairs",
+        is_bounded=True,
+        brief="linear CKA",
+    ),
+    "ensemble-accuracy": Words(
+        "gain of two runs averaged: accuracy",
+        "of the mean output of two, less that of each",
+        100,
+        "points",
+        is_signed=True,
+        brief="gain, accuracy",
+    ),
+    "ensemble-cross-entropy": Words(
+        "gain of two runs averaged: cross-entropy",
+        "of the mean output of two, less that of each",
+        is_signed=True,
+        brief="gain, cross-entropy",
+    ),
+    "accuracy-sd": Words("SD of the accuracy", "over runs, ddof 1", 100, "points", brief="accuracy SD"),
+    "cross-entropy-sd": Words("SD of the cross-entropy", "over runs, ddof 1", brief="cross-entropy SD"),
+    "ece": Words("calibration error (ECE)", "expected, mean over runs", 100, "%", brief="ECE"),
+    "ece-sd": Words("SD of the calibration error", "over runs, ddof 1", 100, "points", brief="ECE SD"),
+    "weight-distance": Words("distance of weights", "L2 after scaling each to length 1, mean over pairs; 2 at most"),
+}
+"""In the order of a report."""
+SHARE = Words("", "", 100, "%")
+POINTS = Words("", "", 100, "points")
+PLAIN = Words("", "")
+
+
+def scale_number(value: float, places: int | None, words: Words) -> Number:
+    """The number on the display scale, without its unit."""
+    return Number(words.scale * value, places, "signed" if words.is_signed else "plain")
+
+
+def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
+    """Decimals from the standard error, taken as a quarter of the interval's width; two digits without an interval."""
+    if isinstance(interval, Interval):
+        places = decimals(words.scale * (interval.high - interval.low) / 4)
+        if places is not None:
+            return max(places, 0)
+    if isinstance(value, Unavailable):
+        return None
+    magnitude = 1 - abs(value) if words.is_bounded else abs(words.scale * value)
+    places = decimals(magnitude)
+    return None if places is None else max(places, 0)
+
+
+def figure_text(value: Estimate, interval: Interval | Unavailable, words: Words, *, has_level: bool = False) -> str:
+    """`8.2 % [7.6 … 8.8]`, the figure alone where it has no interval, or why there is none."""
+    if isinstance(value, Unavailable):
+        return clean(value.reason)
+    estimate, bracket = figure_pieces(value, interval, words, has_level=has_level)
+    return text_of((*estimate, *bracket))
+
+
+def figure_pieces(
+    value: float, interval: Interval | Unavailable, words: Words, *, has_level: bool = False
+) -> tuple[Pieces, Pieces]:
+    """The estimate `8.2 %`, and the interval ` [7.6 … 8.8]`, which may be empty."""
+    places = places_for(value, interval, words)
+    figure = scale_number(value, places, words)
+    estimate: Pieces = (figure, f" {words.unit}") if words.unit else (figure,)
+    if isinstance(interval, Unavailable):
+        return estimate, ()
+    level = f"{confidence_text(interval.confidence)} CI " if has_level else ""
+    return estimate, (f" [{level}", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
+
+
+def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words) -> Entry:
+    if isinstance(value, Unavailable):
+        return Absent(clean(value.reason))
+    estimate, bracket = figure_pieces(value, interval, words)
+    return cell(*estimate, *bracket, value=value)
+
+
+def hundredfold_cell(share: Estimate, places: int) -> Entry:
+    """A share in percent, or a spread of shares in points, without the unit."""
+    return cell_of(share, lambda value: (Number(100 * value, places),))
+
+
+def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
+    return clean(value.reason) if isinstance(value, Unavailable) else scale_number(value, places, words).text
+
+
+def measure_cell(measure: Measure | None) -> Entry:
+    if measure is None:
+        return Absent("not measured")
+    return figure_cell(measure.value, measure.interval, MEASURES[measure.name])
+
+
+def measure_text(measure: Measure, *, has_level: bool = False) -> str:
+    return figure_text(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
+
+
+def find_measure(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
+    return next((measure for measure in measures if measure.name == name), None)
+
+
+def over(stability: SetStability | WeightStability) -> str:
+    """The number of runs behind a measure of pairs: `mean over the pairs of 8 runs`."""
+    n = len(stability.replicates)
+    return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
+
+
+def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
+    """Reasons why measures of an experiment have no intervals, without duplicates; empty if all have one."""
+    reasons = dict.fromkeys(
+        clean(measure.interval.reason)
+        for measure in measures
+        if isinstance(measure.interval, Unavailable) and not isinstance(measure.value, Unavailable)
+    )
+    return f"{label}, where no interval stands: {'; '.join(reasons)}." if reasons else ""
+
+
+def methods(intervals: Iterable[Interval | Unavailable]) -> str:
+    """Methods of the intervals: `95%, jackknife over runs`."""
+    texts = dict.fromkeys(
+        f"{confidence_text(interval.confidence)}, {interval.method}"
+        for interval in intervals
+        if isinstance(interval, Interval)
+    )
+    return "; ".join(texts)
+
+
+def difference_row(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> Row | None:
+    """Row with the differences of a measure over pairs to the baseline; None if nothing is compared.
+
+    Args:
+        indices: of the experiments whose columns there are.
+    """
+    differences = {
+        difference.experiment: difference.difference
+        for difference in findings.stability.differences
+        if difference.set_name == set_name
+    }
+    measures = [differences[index] for index in indices if index in differences]
+    if not measures:
+        return None
+    words = MEASURES[measures[0].name]
+    apart = replace(words, unit="points" if words.unit == "%" else words.unit, is_signed=True)
+    cells = [
+        figure_cell(differences[index].value, differences[index].interval, apart)
+        if index in differences
+        else Absent("reference" if index == 0 else "not compared")
+        for index in indices
+    ]
+    how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"
+    return Row(f"{words.label}, difference", tuple(cells), method=how)
