@@ -1,14 +1,17 @@
-"""Classification view of a captured set: correctness, class probabilities and loss, where they exist."""
+"""The outputs of a captured set as answers: right or wrong, probabilities, and every measure of them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import CapturedSet, OutputKind
-from deviate.stability.measures.blocks import PIECE_BYTES, on_threads, pieces
+from deviate.model import CapturedSet, OutputKind, Unavailable
+from deviate.stability.measures.blocks import PIECE_BYTES, Floats, on_threads, pieces
+from deviate.stability.measures.ensembles import ensemble_deltas
+from deviate.stability.measures.intervals import NO_TRUTH
+from deviate.stability.measures.pairwise import disagreement, pearson
+from deviate.stats import SINGLE_RUN, Variability, moments
 
-Floats = NDArray[np.floating]
 Integers = NDArray[np.integer]
 Vector = NDArray[np.float64]
 
@@ -101,3 +104,85 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Integers) -> tup
                 true, most = true - most - rest, -rest
         of_truth[piece], largest[piece] = true, most
     return of_truth, largest
+
+
+N_BINS = 15
+
+
+def calibration_errors(answers: Classified) -> tuple[float, ...]:
+    """Expected calibration error of each run, as a share; empty without probabilities or true classes."""
+    right, truth = answers.is_right, answers.truth
+    if right is None or truth is None or answers.outputs is None or not len(truth):
+        return ()
+
+    def error(run: tuple[Floats, NDArray[np.bool_]]) -> float:
+        outputs, is_right = run
+        return calibration_error(np.exp(log_probabilities(outputs, answers.kind, truth)[1]), is_right)
+
+    return tuple(on_threads(error, list(zip(answers.outputs, right, strict=True))))
+
+
+def calibration_error(confidences: NDArray[np.float64], is_right: NDArray[np.bool_]) -> float:
+    """Mean over examples of |accuracy - mean confidence| of their bin: 15 bins of one width, open at the lower end.
+
+    Args:
+        confidences: (N,) probability of the predicted class, in [0, 1].
+        is_right: (N,) whether it is the true one.
+
+    Source: Guo et al. (2017), equations 2, 3 and 5.
+    """
+    if not np.isfinite(confidences).all():
+        return float("nan")
+    bins = np.clip(np.ceil(confidences * N_BINS).astype(np.int64) - 1, 0, N_BINS - 1)
+    gaps = np.bincount(bins, weights=is_right - confidences, minlength=N_BINS)
+    return float(np.abs(gaps).sum() / len(confidences))
+
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Scores, one per run, empty if there are none; (R, R) matrices, None if outputs or truth do not allow them.
+
+    Attributes:
+        gains, loss_gains: of ensembles of two, in accuracy and in cross-entropy.
+    """
+
+    accuracies: tuple[float, ...]
+    cross_entropies: tuple[float, ...]
+    churn: Matrix | None
+    pearson: Matrix | None
+    gains: Matrix | None
+    loss_gains: Matrix | None
+
+
+def measure_all(answers: Classified) -> Measured:
+    """All measures that the outputs and the truth of a set allow."""
+    gains, loss_gains = None, None
+    if answers.outputs is not None and answers.truth is not None:
+        gains, loss_gains = ensemble_deltas(answers.outputs, answers.kind, answers.truth)
+    return Measured(
+        accuracies(answers),
+        cross_entropies(answers),
+        None if answers.labels is None else disagreement(answers.labels),
+        None if answers.outputs is None else pearson(answers.outputs),
+        gains,
+        loss_gains,
+    )
+
+
+def variability(measures: Measured, runs: NDArray[np.intp]) -> Variability | Unavailable:
+    """The five measures of Summers & Dinneen (2021) of these runs alone."""
+    if measures.churn is None or measures.pearson is None:
+        return Unavailable("outputs are no scores of classes")
+    if measures.gains is None:
+        return NO_TRUTH
+    if len(runs) < 2:
+        return SINGLE_RUN
+    pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
+    means = [float(matrix[pairs][upper].mean()) for matrix in (measures.churn, measures.pearson, measures.gains)]
+    scores = [[score[run] for run in runs] for score in (measures.accuracies, measures.cross_entropies)]
+    if not np.isfinite([*means, *scores[0], *scores[1]]).all():
+        return Unavailable("one of the measures is no finite number")
+    return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)

@@ -1,4 +1,4 @@
-"""Time per main-loop step, and time and steps to convergence, from the reported values and their times."""
+"""What reported values alone say: time per main-loop step, time to convergence, spread without weak models."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,9 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import Convergence, ConvergenceRow, Direction, Experiment, Run, SelectedMetric, Series, Unavailable
+from deviate.errors import InputError
+from deviate.model import (
+    Convergence,
+    ConvergenceRow,
+    Direction,
+    Experiment,
+    Run,
+    SelectedMetric,
+    Series,
+    Unavailable,
+    WeakModels,
+)
 from deviate.model.metric_vocabulary import split_identifier
-from deviate.stats import find_primary, is_accuracy, main_loop, mean_of, range_of, relative_range, sd_of
+from deviate.stats import (
+    aggregate_series,
+    find_primary,
+    is_accuracy,
+    main_loop,
+    mean_of,
+    range_of,
+    relative_range,
+    require_metric,
+    sd_of,
+)
 
 TOLERANCE = 0.01
 PATIENCE = 5
@@ -178,3 +199,47 @@ def _score(curve: _Curve, n_steps: int) -> float | None:
     """The last value reported up to this step; None if it is not finite."""
     until = curve.values[curve.n_steps <= n_steps]
     return float(until[-1]) if len(until) and np.isfinite(until[-1]) else None
+
+
+def weak_models(experiments: Sequence[Experiment], name: str, bound: float) -> tuple[WeakModels, ...]:
+    """Range and SD of a metric over the completed runs of each experiment that has it, with and without weak ones.
+
+    Weak is a score below the bound, or above it where less of the metric is better. Leaving out runs after having seen
+    them makes every spread smaller, so both figures stand beside each other.
+
+    Raises:
+        InputError: no experiment has the metric.
+
+    Source: Pham et al. (2020), who exclude weak models without a stated rule.
+    """
+    names = {metric.name for experiment in experiments for metric in experiment.metrics}
+    require_metric(name, sorted(names), "any experiment")
+    if math.isnan(bound):
+        raise InputError(f"The bound of weak models of {name} is no number.", "Give it in units of the metric.")
+    return tuple(
+        _of_experiment(experiment, index, metric, bound)
+        for index, experiment in enumerate(experiments)
+        for metric in experiment.metrics
+        if metric.name == name
+    )
+
+
+def _of_experiment(experiment: Experiment, index: int, metric: SelectedMetric, bound: float) -> WeakModels:
+    scores = {}
+    for run in experiment.runs:
+        score = aggregate_series(run.series.get(metric.name, EMPTY), metric.aggregate, metric.direction)
+        if run.status == "completed" and not isinstance(score, Unavailable):
+            scores[run.replicate] = score
+    is_less_better = metric.direction == "min"
+    weak = [replicate for replicate, score in scores.items() if (score > bound if is_less_better else score < bound)]
+    strong = [score for replicate, score in scores.items() if replicate not in weak]
+    return WeakModels(
+        experiment=index,
+        metric=metric.name,
+        rule=f"{metric.name} {'above' if is_less_better else 'below'} {bound:g}",
+        excluded=tuple(weak),
+        range_all=range_of(list(scores.values())),
+        sd_all=sd_of(list(scores.values())),
+        range_kept=range_of(strong),
+        sd_kept=sd_of(strong),
+    )

@@ -1,16 +1,41 @@
-"""Stability findings: every set and the weights of every experiment, convergence, and weak models."""
+"""Stability findings: every measure of every set and of the weights of every experiment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deviate.model import Captured, Experiment, SetStability, StabilityDifference, StabilityFindings, WeightStability
-from deviate.stability.measures.convergence import convergence
-from deviate.stability.measures.jackknife import difference_over_pairs
-from deviate.stability.measures.sets import base_of, set_stability
-from deviate.stability.measures.weak import weak_models
-from deviate.stability.measures.weights import distances_by_step, weight_distances
-from deviate.stats import Resamples
+from deviate.model import (
+    Captured,
+    CapturedSet,
+    CapturedWeights,
+    Estimate,
+    Experiment,
+    LayerDistance,
+    Measure,
+    SetStability,
+    StabilityDifference,
+    StabilityFindings,
+    StepDivergence,
+    Unavailable,
+    WeightStability,
+)
+from deviate.stability.measures.classes import class_table, expected_largest_range, expected_largest_sd, group_table
+from deviate.stability.measures.classified import Classified, Measured, calibration_errors, classify, measure_all
+from deviate.stability.measures.convergence import convergence, weak_models
+from deviate.stability.measures.flips import Counts, alike, least_stable, majority_agreement, unstable_share
+from deviate.stability.measures.intervals import (
+    NO_TRUTH,
+    difference_over_pairs,
+    mean_measure,
+    over_pairs,
+    sampling_sd,
+    sd_measure,
+)
+from deviate.stability.measures.pairwise import disagreement, linear_cka, normalised_distances, spearman
+from deviate.stability.measures.reductions import reductions
+from deviate.stats import Resamples, mean_of, sd_of
 
 
 def stability(
@@ -95,3 +120,177 @@ def _alike(one: WeightStability, other: WeightStability) -> bool:
     return [(layer.name, layer.n_weights) for layer in one.layers] == [
         (layer.name, layer.n_weights) for layer in other.layers
     ]
+
+
+NO_STEP = Unavailable("not kept at this step")
+NO_CLASSES = Unavailable("outputs are no classes")
+PARTS = Unavailable("parts of one example are no draws of their own")
+
+
+def set_stability(
+    item: CapturedSet,
+    captured: Captured,
+    index: int,
+    *,
+    weights_by_step: Mapping[int, Measure],
+    confidence: float,
+    rng: Resamples,
+    columns: Sequence[str] | None,
+) -> SetStability:
+    """Every measure of one set, as far as what was captured allows.
+
+    Args:
+        captured: everything captured of the experiment: other sets, steps. index: of the experiment in the findings.
+            weights_by_step: weight distances after steps of the main loop. columns: as for `groups.group_table`.
+    """
+    if not len(item.positions):
+        return _empty(item, index)
+    classes = classify(item)
+    single = measure_all(classes)
+    n_alike = None if classes.labels is None else alike(classes.labels)
+    scores, losses = single.accuracies, single.cross_entropies
+    notes = [*item.notes, *classes.notes]
+    if not np.isfinite(losses).all():
+        notes.append("The cross-entropy of some runs is no finite number, so it is not told.")
+        losses = ()
+    table = class_table(classes, sd_of(scores), confidence)
+    has_parts = len(np.unique(item.positions)) < len(item.positions)
+    grouped, group_notes = group_table(item, classes, columns, confidence=confidence, rng=rng)
+    return SetStability(
+        experiment=index,
+        name=item.name,
+        replicates=item.replicates,
+        n_examples=len(item.positions),
+        n_classes=classes.n_classes,
+        kind=item.kind,
+        alignment=item.alignment,
+        measures=tuple(_measures(classes, single, n_alike, losses, confidence)),
+        accuracies=scores,
+        cross_entropies=losses,
+        mean_accuracy_sampling_sd=_sampling_sd(scores, len(item.positions), has_parts=has_parts),
+        disagreement=() if single.churn is None else tuple(tuple(row) for row in single.churn.tolist()),
+        classes=tuple(replace(row, sampling_sd=PARTS) for row in table) if has_parts else table,
+        expected_largest_sd=expected_largest_sd(table) if table else NO_TRUTH,
+        expected_largest_range=expected_largest_range(table) if table else NO_TRUTH,
+        groups=grouped,
+        group_notes=group_notes,
+        unstable=least_stable(item, classes, n_alike),
+        steps=_steps(item.name, captured.by_step, weights_by_step, confidence),
+        reductions=reductions(
+            item,
+            [captured_set for captured_set in captured.sets if base_of(captured_set, captured) is item],
+            captured.by_step,
+            confidence,
+            single,
+        ),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _sampling_sd(scores: Sequence[float], n: int, *, has_parts: bool) -> Estimate:
+    """Binomial sampling SD; none for pixels or tokens, which are correlated within an example."""
+    if not scores:
+        return NO_TRUTH
+    return PARTS if has_parts else sampling_sd(mean_of(scores), n)
+
+
+def _empty(captured_set: CapturedSet, index: int) -> SetStability:
+    notes = (*captured_set.notes, "No example is common to all runs.")
+    kind, alignment = captured_set.kind, captured_set.alignment
+    return SetStability(index, captured_set.name, captured_set.replicates, 0, None, kind, alignment, (), notes=notes)
+
+
+def base_of(item: CapturedSet, captured: Captured) -> CapturedSet | None:
+    """The set of which this one is an augmentation; None if it is none."""
+    base, plus, _ = item.name.partition("+")
+    return next((captured_set for captured_set in captured.sets if plus and captured_set.name == base), None)
+
+
+def _measures(
+    classes: Classified, of_set: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
+) -> list[Measure]:
+    """Measures in the order of their names; `losses` are the cross-entropies of runs that have them."""
+    measures = []
+    if classes.labels is not None and of_set.churn is not None and n_alike is not None:
+        measures.append(over_pairs("churn", of_set.churn, confidence))
+        measures.append(majority_agreement(n_alike, confidence))
+        measures.append(unstable_share(classes.labels))
+    if classes.outputs is not None and of_set.pearson is not None:
+        measures.append(over_pairs("pearson", of_set.pearson, confidence))
+        measures.append(over_pairs("spearman", spearman(classes.outputs), confidence))
+        measures.append(over_pairs("cka", linear_cka(classes.outputs), confidence))
+    if of_set.gains is not None and of_set.loss_gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
+        measures.append(over_pairs("ensemble-cross-entropy", of_set.loss_gains, confidence))
+    if of_set.accuracies:
+        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
+    if losses:
+        measures.append(sd_measure("cross-entropy-sd", losses, confidence))
+    if errors := calibration_errors(classes):
+        measures.append(mean_measure("ece", errors, confidence))
+        measures.append(sd_measure("ece-sd", errors, confidence))
+    return measures
+
+
+def _steps(
+    name: str, by_step: Sequence[CapturedSet], weights: Mapping[int, Measure], confidence: float
+) -> tuple[StepDivergence, ...]:
+    """Every step at which outputs of the set or weights were kept; empty where outputs were kept at none."""
+    churn = {
+        captured_set.step: _churn(captured_set, confidence)
+        for captured_set in by_step
+        if captured_set.name == name and captured_set.step is not None
+    }
+    if not churn:
+        return ()
+    return tuple(
+        StepDivergence(
+            step,
+            churn.get(step, Measure("churn", NO_STEP, NO_STEP)),
+            weights.get(step, Measure("weight-distance", NO_STEP, NO_STEP)),
+        )
+        for step in sorted({*churn, *weights})
+    )
+
+
+def _churn(captured_set: CapturedSet, confidence: float) -> Measure:
+    labels = classify(captured_set).labels
+    if labels is None:
+        return Measure("churn", NO_CLASSES, NO_CLASSES)
+    return over_pairs("churn", disagreement(labels), confidence)
+
+
+Layers = Mapping[str, NDArray[np.float64]]
+
+
+def weight_distances(
+    final: CapturedWeights, by_step: Mapping[int, Measure], index: int, confidence: float
+) -> WeightStability:
+    """Distances of weights normalised to length 1.
+
+    Args:
+        by_step: distances after steps of the main loop. index: of the experiment among those of the findings.
+
+    Source: Zhuang et al. (2022).
+    """
+    distances = normalised_distances(final.layers)
+    return WeightStability(
+        experiment=index,
+        replicates=final.replicates,
+        distance=over_pairs("weight-distance", distances, confidence),
+        distances=tuple(tuple(row) for row in distances.tolist()),
+        layers=tuple(
+            LayerDistance(name, int(layer.shape[1]), _distance({name: layer}, confidence))
+            for name, layer in final.layers.items()
+        ),
+        steps=tuple(by_step.items()),
+    )
+
+
+def distances_by_step(weights: Sequence[CapturedWeights], confidence: float) -> dict[int, Measure]:
+    """Mean distance over pairs after each step of the main loop, steps rising."""
+    return {snapshot.step: _distance(snapshot.layers, confidence) for snapshot in weights if snapshot.step is not None}
+
+
+def _distance(layers: Layers, confidence: float) -> Measure:
+    return over_pairs("weight-distance", normalised_distances(layers), confidence)

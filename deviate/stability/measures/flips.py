@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, Measure, Unavailable, UnstableExample
 from deviate.stability.measures.classified import Classified, Integers
-from deviate.stability.measures.figures import jackknife
+from deviate.stability.measures.intervals import jackknife
 from deviate.stats import SINGLE_RUN
 
 Counts = NDArray[np.int32]

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
-from deviate.stability.measures.classified import classify
-from deviate.stability.measures.figures import jackknife, sd_measure
-from deviate.stability.measures.jackknife import over_pairs
-from deviate.stability.measures.measured import Measured, measure_all, variability
+from deviate.stability.measures.classified import Measured, classify, measure_all, variability
+from deviate.stability.measures.intervals import jackknife, over_pairs, sd_measure
 from deviate.stats import count, variability_reduction
 
 COPIES = {

@@ -1,9 +1,12 @@
-"""Classes of an evaluation set as text: the spread of the accuracy of each over runs, and its size."""
+"""Classes and sub-groups of an evaluation set as text: the spread of each over runs, and its size.
+
+Source: the columns of sub-groups are those of Zhuang et al. (2022), Tables 3 and 5.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
 
-from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
+from deviate.model import ClassStability, Findings, GroupMeasure, GroupStability, Interval, SetStability, Unavailable
 from deviate.report import (
     Absent,
     BreakdownLine,
@@ -12,6 +15,8 @@ from deviate.report import (
     Figure,
     Fold,
     Items,
+    Number,
+    Pieces,
     Row,
     Section,
     Table,
@@ -26,7 +31,10 @@ from deviate.report import (
     factor,
     name_text,
     number,
+    percentage,
     ratio,
+    ratio_cell,
+    share,
     whole,
 )
 from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods
@@ -34,17 +42,26 @@ from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text
 N_FIGURES = 12
 N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
 """Classes of a figure, and how many points it has at most, where that leaves room for a few classes."""
+RATES = ("accuracy", "false positive rate", "false negative rate")
+SHORT = ("accuracy", "FPR", "FNR")
+ALL = "All"
+NO_RATES = "False positives and false negatives are told where there are two classes."
 CHANCE = "By chance alone: of {} classes that are equally steady for their size and accuracy, the widest would have {}"
 ALIKE = (
     "Classes in the order of their SD, the widest first. Accuracy of a class: share of its examples predicted right."
 )
 
 
-def places_of(spread: ClassStability) -> int:
+def places_of(spread: ClassStability | GroupMeasure, n_runs: int) -> int:
     """Decimals in percent, from the standard error of the mean over runs."""
-    if isinstance(spread.sd, Unavailable) or not spread.accuracies:
+    if isinstance(spread.sd, Unavailable) or not n_runs:
         return 1
-    return max(0, decimals(100 * spread.sd / math.sqrt(len(spread.accuracies))) or 0)
+    return max(0, decimals(100 * spread.sd / math.sqrt(n_runs)) or 0)
+
+
+def class_places(spread: ClassStability) -> int:
+    """Decimals in percent of the accuracy of a class."""
+    return places_of(spread, len(spread.accuracies))
 
 
 def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
@@ -52,7 +69,7 @@ def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_
     heading = f"Classes of {name_text(captured.name)}, {labels[captured.experiment]}"
     plot = _plot(captured, place, heading) if place < N_FIGURES else None
     figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
-    exhibits = (*figures, _table(captured, heading))
+    exhibits = (*figures, _class_table(captured, heading))
     fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(captured.classes)} classes", exhibits)
     blocks = (fold,) if is_folded else exhibits
     return Section(f"classes-{place}", heading, (*sentences(captured), *blocks, Items((), "footnotes")))
@@ -63,7 +80,7 @@ def sentences(captured: SetStability) -> Iterator[str]:
     if captured.classes[0].sd == 0:
         return
     expected = [
-        f"{word} of about {number(100 * value, places_of(captured.classes[0]))} points"
+        f"{word} of about {number(100 * value, class_places(captured.classes[0]))} points"
         for word, value in (("an SD", captured.expected_largest_sd), ("a range", captured.expected_largest_range))
         if not isinstance(value, Unavailable)
     ]
@@ -89,7 +106,7 @@ def widest(captured: SetStability) -> str:
         return f"The accuracy of each class is the same in all {len(first.accuracies)} runs."
     sampling = ""
     if not isinstance(first.sampling_sd, Unavailable):
-        added = number(100 * first.sampling_sd, places_of(first))
+        added = number(100 * first.sampling_sd, class_places(first))
         sampling = f"; another test set would add an SD of {added} points"
     return (
         f"Class {first.label} is the least steady: accuracy {_describe_spread(first)} over {len(first.accuracies)} "
@@ -109,14 +126,14 @@ def widest_in_brief(captured: SetStability) -> str:
 
 def _describe_spread(spread: ClassStability) -> str:
     """The range of a class: `83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
-    places = places_of(spread)
+    places = class_places(spread)
     parts = [] if isinstance(spread.sd, Unavailable) else [f"SD {number(100 * spread.sd, places)} points"]
     parts += [] if isinstance(spread.ratio, Unavailable) else [f"{ratio(spread.ratio)} times that of all examples"]
     ends = between(100 * min(spread.accuracies), 100 * max(spread.accuracies), places)
     return f"{ends} % ({', '.join(parts)})"
 
 
-def _table(captured: SetStability, heading: str) -> Table:
+def _class_table(captured: SetStability, heading: str) -> Table:
     interval = next((one.sd_interval for one in captured.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
     return Table(
@@ -127,7 +144,7 @@ def _table(captured: SetStability, heading: str) -> Table:
 
 
 def _row(spread: ClassStability) -> Row:
-    places = places_of(spread)
+    places = class_places(spread)
     return Row(
         str(spread.label),
         (
@@ -150,8 +167,8 @@ def _interval(interval: Interval | Unavailable, places: int) -> Entry:
 def _plot(captured: SetStability, place: int, heading: str) -> BreakdownPlot:
     drawn = captured.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(captured.replicates))))]
     text = "; ".join(
-        f"class {one.label}: {estimate_text(one.mean, places_of(one), SHARE)} ± "
-        f"{estimate_text(one.sd, places_of(one), POINTS)}, {counted_of(one.n_examples, 'example')}"
+        f"class {one.label}: {estimate_text(one.mean, class_places(one), SHARE)} ± "
+        f"{estimate_text(one.sd, class_places(one), POINTS)}, {counted_of(one.n_examples, 'example')}"
         for one in drawn
     )
     more = (
@@ -190,3 +207,127 @@ def footnotes(findings: Findings) -> Iterator[str]:
         )
     if methods_text:
         yield f"Intervals of SDs of classes: {methods_text}."
+    groups = [one for captured in findings.stability.sets for one in captured.groups]
+    if groups:
+        yield "Sub-groups share their runs, and overlap where they stand in several columns."
+    if any(_has_classes(captured) for captured in findings.stability.sets):
+        yield (
+            "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
+            "among those whose class it is."
+        )
+    measures = [one for group in groups for one in rates_of(group) if isinstance(one, GroupMeasure)]
+    if methods_text := methods(one.ratio_interval for one in measures):
+        yield f"Intervals of ratios: {methods_text}."
+
+
+def group_name(group: GroupStability) -> str:
+    return f"{name_text(group.column)} = {name_text(group.value)}" if group.column else ALL
+
+
+def rates_of(group: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
+    """Rates of a sub-group in the order of `RATES`."""
+    return (group.accuracy, group.false_positive_rate, group.false_negative_rate)
+
+
+def group_part(captured: SetStability, place: int, labels: Sequence[str]) -> Section:
+    heading = f"Sub-groups of {name_text(captured.name)}, {labels[captured.experiment]}"
+    worst = worst_group(captured)
+    notes = (*(() if _has_classes(captured) else (NO_RATES,)), *(clean(note) for note in captured.group_notes))
+    sentences = (worst,) if worst else ()
+    return Section(f"groups-{place}", heading, (*sentences, _group_table(captured, heading), Items(notes, "footnotes")))
+
+
+def worst_group(captured: SetStability) -> str:
+    """The sub-group and rate with the widest spread relative to all examples; empty if no ratio is known."""
+    worst = _worst(captured)
+    if worst is None:
+        return ""
+    most, place, group, measure = worst
+    places = places_of(measure, len(captured.replicates))
+    spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
+    return (
+        f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
+        f"of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of them)."
+    )
+
+
+def worst_in_brief(captured: SetStability) -> str:
+    """The sub-group and rate with the widest spread, for one line of a terminal."""
+    worst = _worst(captured)
+    if worst is None:
+        return ""
+    most, place, group, _ = worst
+    return f"the {SHORT[place]} of {group_name(group)} varies {most} times as much as that of all examples"
+
+
+def _worst(captured: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
+    """The ratio in words, the index of the rate in `RATES`, and the sub-group."""
+    candidates = [
+        (measure.ratio, place, group, measure)
+        for group in captured.groups[1:]
+        for place, measure in enumerate(rates_of(group))
+        if isinstance(measure, GroupMeasure) and not isinstance(measure.ratio, Unavailable)
+    ]
+    if not candidates:
+        return None
+    _, place, group, measure = max(candidates, key=lambda one: one[0])
+    return _ratio(measure).text, place, group, measure
+
+
+def composition(group: GroupStability) -> tuple[Entry, ...]:
+    return (
+        cell(*whole(group.n_examples), value=group.n_examples),
+        cell(*share(group.share), value=group.share),
+        *(
+            Absent("not two classes") if n is None else cell(*whole(n), value=n)
+            for n in (group.n_positive, group.n_negative)
+        ),
+    )
+
+
+def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
+    """`0.54 (1.07)`: the SD in points, and its ratio to the SD of all examples."""
+    points = Number(100 * sd, places)
+    return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
+
+
+def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
+    """Indices in `RATES` of the rates that some sub-group has."""
+    return tuple(
+        place for place in range(len(RATES)) if any(isinstance(rates_of(one)[place], GroupMeasure) for one in groups)
+    )
+
+
+def _group_table(captured: SetStability, heading: str) -> Table:
+    places, has_classes = shown_rates(captured.groups), _has_classes(captured)
+    heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
+    n_composed = 4 if has_classes else 2
+    return Table(
+        f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
+        ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
+        tuple(
+            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, captured, places)))
+            for one in captured.groups
+        ),
+    )
+
+
+def _has_classes(captured: SetStability) -> bool:
+    """Whether there are two classes, one of which is the positive one."""
+    return any(one.n_positive is not None for one in captured.groups)
+
+
+def _rates(group: GroupStability, captured: SetStability, places: Sequence[int]) -> Iterator[Entry]:
+    for place in places:
+        measure = rates_of(group)[place]
+        if isinstance(measure, Unavailable):
+            yield from (Absent(clean(measure.reason)), cell(""), cell(""))
+            continue
+        digits = places_of(measure, len(captured.replicates))
+        for value in (measure.mean, measure.sd):
+            yield hundredfold_cell(value, digits)
+        yield _ratio(measure)
+
+
+def _ratio(measure: GroupMeasure) -> Entry:
+    return ratio_cell(measure.ratio, measure.ratio_interval)

@@ -1,13 +1,49 @@
-r"""Stability figures as LaTeX commands: for each evaluation set, its least stable class, and the weights."""
+"""What a paper takes of stability: LaTeX commands, tables, and the publications to cite."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from deviate.model import Findings, Interval, Measure, MeasureName, SetStability, Unavailable
-from deviate.report import Number, factor
+from deviate.model import (
+    Findings,
+    GroupMeasure,
+    GroupStability,
+    Interval,
+    Measure,
+    MeasureName,
+    SetStability,
+    Unavailable,
+)
+from deviate.report import (
+    EMPTY,
+    Absent,
+    Cell,
+    Entry,
+    Footnotes,
+    Number,
+    Row,
+    Table,
+    absent,
+    cell,
+    clean,
+    ends,
+    factor,
+    name_text,
+    share,
+    short,
+)
 from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
-from deviate.stability.measures.jackknife import JACKKNIFE
-from deviate.stability.report.classes import places_of
-from deviate.stability.report.measure_labels import MEASURES, places_for, scale_number
+from deviate.stability.measures.intervals import JACKKNIFE
+from deviate.stability.report.classes import (
+    SHORT,
+    class_places,
+    group_name,
+    places_of,
+    rates_of,
+    shown_rates,
+    spread_pieces,
+)
+from deviate.stability.report.measure_labels import MEASURES, figure_pieces, methods, places_for, scale_number
+from deviate.stability.report.sets import by_name
 
 NAMES: dict[MeasureName, str] = {
     "churn": "Churn", "majority-agreement": "MajorityAgreement", "unstable-examples": "UnstableExamples",
@@ -49,7 +85,7 @@ def _set_macros(captured: SetStability) -> Iterator[Macro]:
         yield from _measure_macros(measure)
     if captured.classes:
         first = captured.classes[0]
-        places = places_of(first)
+        places = class_places(first)
         yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
         for name, value in (("SD", first.sd), ("Range", first.range)):
             yield of_estimate(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
@@ -80,3 +116,147 @@ def citations(findings: Findings) -> Iterator[str]:
         "guo2017": "ece" in names,
     }
     return (key for key, is_used in uses.items() if is_used)
+
+
+MOST_COLUMNS = 3
+"""Experiments beside each other; more stand below each other."""
+LONG_NAMES = ("accuracy", "false positive rate (FPR)", "false negative rate (FNR)")
+Column = tuple[str, dict[MeasureName, Measure]]
+
+
+def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[Table, ...]]:
+    """Tables for a paper by name, each in its layouts."""
+    return {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
+
+
+def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+    """Layouts of one table, widest first; none if nothing was captured."""
+    if not findings.stability.sets and not findings.stability.weights:
+        return ()
+    is_wide = len(labels) <= MOST_COLUMNS
+    return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
+
+
+def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+    """One layout or none: SDs over runs with their ratios to all examples, below the sizes of the groups."""
+    sets = [captured for captured in findings.stability.sets if captured.groups]
+    if not sets:
+        return ()
+    notes, rows, places = (Footnotes(), [], shown_rates([group for captured in sets for group in captured.groups]))
+    for captured in sets:
+        n = len(captured.replicates)
+        heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
+        rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
+        rows += [_group_row(group, n, places, notes) for group in captured.groups]
+    table = Table(
+        f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([LONG_NAMES[place] for place in places])}; "
+        "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
+        ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
+        tuple(rows),
+        footnotes=tuple(notes.texts),
+    )
+    return (table,)
+
+
+def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes: Footnotes) -> Row:
+    positive: Entry = Absent("not two classes") if group.n_positive is None else cell(Number(group.n_positive, 0))
+    entries: list[Entry] = [cell(Number(group.n_examples, 0)), cell(*share(group.share)), positive]
+    for measure in (rates_of(group)[place] for place in places):
+        if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
+            entries.append(cell(*spread_pieces(measure.sd, measure, places_of(measure, n_runs))))
+        else:
+            why = measure if isinstance(measure, Unavailable) else measure.sd
+            entries.append(_absent(why, notes))
+    return Row(short(group_name(group)), tuple(entries), begins=False)
+
+
+def _list_words(names: Sequence[str]) -> str:
+    """A list in words: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _absent(why: object, notes: Footnotes) -> Absent:
+    return absent(clean(why.reason) if isinstance(why, Unavailable) else "not measured", notes)
+
+
+def _wide(findings: Findings, labels: Sequence[str]) -> Table:
+    """A column per experiment."""
+    notes, rows = Footnotes(), []
+    for title, columns in _blocks(findings, labels):
+        rows.append(Row(title, (EMPTY,) * len(labels), is_heading=True))
+        for name in _names(columns):
+            of = {label: measures.get(name) for label, measures in columns}
+            cells = tuple(_both(of.get(label), notes) for label in labels)
+            rows.append(Row(MEASURES[name].head, cells, begins=False))
+    return Table(_caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts))
+
+
+def _long(findings: Findings, labels: Sequence[str]) -> Table:
+    """A row per measure and experiment."""
+    notes, rows = Footnotes(), []
+    for title, columns in _blocks(findings, labels):
+        for name in _names(columns):
+            rows.append(Row(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
+            for label, measures in columns:
+                if name in measures:
+                    rows.append(Row(short(label), _apart(measures[name], notes), begins=False))
+    return Table(_caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts))
+
+
+def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
+    """Evaluation sets, then weights, each with the experiments that have them and their measures by name."""
+    for name, sets in by_name(findings).items():
+        yield (
+            name_text(name),
+            [(labels[captured.experiment], {one.name: one for one in captured.measures}) for captured in sets],
+        )
+    weights = findings.stability.weights
+    if weights:
+        yield (
+            "final weights",
+            [
+                (labels[weight_stability.experiment], {weight_stability.distance.name: weight_stability.distance})
+                for weight_stability in weights
+            ],
+        )
+
+
+def _names(columns: Sequence[Column]) -> list[MeasureName]:
+    return [name for name in MEASURES if any(name in measures for _, measures in columns)]
+
+
+def _both(measure: Measure | None, notes: Footnotes) -> Entry:
+    if measure is None:
+        return Absent("not measured")
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes)
+    missing = measure.interval.reason if isinstance(measure.interval, Unavailable) else ""
+    estimate, bracket = figure_pieces(measure.value, measure.interval, replace(MEASURES[measure.name], unit=""))
+    return Cell((*estimate, *bracket), marks=notes.numbers(f"no interval: {missing}" if missing else ""))
+
+
+def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes), EMPTY
+    words, interval = MEASURES[measure.name], measure.interval
+    places = places_for(measure.value, interval, words)
+    value = cell(scale_number(measure.value, places, words))
+    if isinstance(interval, Interval):
+        return value, cell("[", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
+    return value, absent(clean(interval.reason), notes)
+
+
+def _caption(findings: Findings, labels: Sequence[str]) -> str:
+    stability = findings.stability
+    measures = [one for captured in stability.sets for one in captured.measures] + [
+        weight_stability.distance for weight_stability in stability.weights
+    ]
+    runs = {labels[one.experiment]: len(one.replicates) for one in stability.weights}
+    runs |= {labels[one.experiment]: len(one.replicates) for one in stability.sets}
+    counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
+    text = methods([one.interval for one in measures])
+    brackets = f" Brackets: intervals ({text}), from runs and never from pairs." if text else ""
+    return (
+        f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
+        "of the mean output of two runs, less that of each. ECE: expected calibration error. SDs have ddof 1."
+    )

@@ -434,7 +434,7 @@ def test_outputs_that_are_too_large_leave_the_classes(
 ) -> None:
     for replicate in range(2):
         keep(add_run(replicate, start()), {"outputs": scores(replicate), "truth": TRUTH, "keys": KEYS})
-    monkeypatch.setattr("deviate.stability.captures.stacking.MOST_BYTES", 2 * N * CLASSES * 4 - 1)
+    monkeypatch.setattr("deviate.stability.captures.sets.MOST_BYTES", 2 * N * CLASSES * 4 - 1)
     found = only(read(experiment))
     assert (found.kind, found.outputs) == ("labels", None)
     assert found.labels is not None

@@ -7,8 +7,7 @@ import pytest
 from outputs import drawn, labelled, scored
 
 from deviate.model import OutputKind
-from deviate.stability.measures.calibration import calibration_error, calibration_errors
-from deviate.stability.measures.classified import classify
+from deviate.stability.measures.classified import calibration_error, calibration_errors, classify
 
 
 def by_loop(confidences: list[float], is_right: list[bool]) -> float:

@@ -5,8 +5,8 @@ import pytest
 from outputs import drawn, labelled
 
 from deviate.model import CapturedSet, GroupMeasure, GroupStability, Interval, Unavailable
+from deviate.stability.measures.classes import MOST_VALUES, group_table
 from deviate.stability.measures.classified import classify
-from deviate.stability.measures.groups import MOST_VALUES, group_table
 from deviate.stats import Resamples
 
 

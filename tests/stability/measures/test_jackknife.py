@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from deviate.model import Interval, Measure, Unavailable
-from deviate.stability.measures.jackknife import difference_over_pairs, over_pairs, standard_error
+from deviate.stability.measures.intervals import difference_over_pairs, over_pairs, standard_error
 
 Matrix = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from samples import experiment, metric, run
 
 from deviate.errors import InputError
 from deviate.model import Unavailable
-from deviate.stability.measures.weak import weak_models
+from deviate.stability.measures.convergence import weak_models
 
 
 def test_both_figures_stand_beside_the_rule_and_the_runs_it_excludes() -> None:
