@@ -1,7 +1,7 @@
 """Classes and sub-groups of an evaluation set: the spread over runs of accuracy and error rates in each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,15 @@ from deviate.stats import (
     spread_refusal,
 )
 
+Column = NDArray[np.generic]
+Flags = NDArray[np.bool_]
+Rates = tuple[list[float] | Unavailable, ...]
+POSITIVE = 1
+"""Index of the positive class of two: the second."""
+MOST_VALUES = 50
+"""Maximum number of values of a group column; more are measurements or names."""
+WHOLE = Unavailable("the whole itself")
+NOT_BINARY = Unavailable("needs two classes")
 TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
 
 
@@ -107,19 +116,9 @@ def _width(row: ClassStability) -> tuple[bool, float, int]:
     return (True, 0.0, row.label) if isinstance(row.sd, Unavailable) else (False, -row.sd, row.label)
 
 
-Column = NDArray[np.generic]
-Flags = NDArray[np.bool_]
-POSITIVE = 1
-"""Index of the positive class of two: the second."""
-MOST_VALUES = 50
-"""Maximum number of values of a group column; more are measurements or names."""
-WHOLE = Unavailable("the whole itself")
-NOT_BINARY = Unavailable("needs two classes")
-
-
 def group_table(
     captured: CapturedSet,
-    classes: Classified,
+    answers: Classified,
     columns: Sequence[str] | None,
     *,
     confidence: float,
@@ -133,22 +132,37 @@ def group_table(
     Source: Zhuang et al. (2022), tables 3 and 5.
     """
     labels, notes = _columns(captured, columns)
-    right = classes.is_right
+    right = answers.is_right
     if right is None or not right.shape[1]:
         notes += ["True labels are not on record, so sub-groups have no accuracy."] if labels else []
         return (), tuple(notes)
     if not labels:
         return (), tuple(notes)
-    everything = np.ones(right.shape[1], dtype=bool)
-    whole = _rates(classes, right, everything)
-    table = [_group("", "All", classes, everything, whole, whole, confidence, rng)]
+    table: list[GroupStability] = []
+    whole: Rates | None = None
+    for name, value, member in _members(labels, right.shape[1]):
+        rates = _rates(answers, right, member)
+        accuracy, false_positive, false_negative = (
+            rate if isinstance(rate, Unavailable) else _measure(rate, of_all, confidence, rng)
+            for rate, of_all in zip(rates, whole or (None,) * len(rates), strict=True)
+        )
+        if isinstance(accuracy, Unavailable):  # pragma: no cover  # every group has an example
+            raise TypeError(accuracy.reason)
+        n, n_positive = int(member.sum()), _count_positive(answers, member)
+        n_negative, share = None if n_positive is None else n - n_positive, n / len(member)
+        sizes = n, n_positive, n_negative, share
+        table.append(GroupStability(name, value, *sizes, accuracy, false_positive, false_negative))
+        whole = whole or rates
+    return tuple(table), tuple(notes)
+
+
+def _members(labels: Mapping[str, Column], n: int) -> Iterator[tuple[str, str, Flags]]:
+    """Column, value and members of every group, all examples first; one at a time, as examples may be millions."""
+    yield "", "All", np.ones(n, dtype=bool)
     for name, column in labels.items():
         values, codes = np.unique(column, return_inverse=True)  # codes, as NaN equals nothing
         for code, value in enumerate(values):
-            member = codes.reshape(-1) == code
-            rates = _rates(classes, right, member)
-            table.append(_group(name, _text(value), classes, member, rates, whole, confidence, rng))
-    return tuple(table), tuple(notes)
+            yield name, _text(value), codes.reshape(-1) == code
 
 
 def _columns(captured: CapturedSet, columns: Sequence[str] | None) -> tuple[dict[str, Column], list[str]]:
@@ -171,12 +185,12 @@ def _columns(captured: CapturedSet, columns: Sequence[str] | None) -> tuple[dict
     return labels, notes
 
 
-def _rates(classes: Classified, right: Flags, member: Flags) -> tuple[list[float] | Unavailable, ...]:
+def _rates(answers: Classified, right: Flags, member: Flags) -> Rates:
     """Accuracy, false positive rate and false negative rate of every run among these examples."""
     accuracy = right[:, member].mean(axis=1).tolist()
-    if classes.n_classes != 2 or classes.truth is None:
+    if answers.n_classes != 2 or answers.truth is None:
         return accuracy, NOT_BINARY, NOT_BINARY
-    is_positive = classes.truth == POSITIVE
+    is_positive = answers.truth == POSITIVE
     wrong = [
         (~right[:, part]).mean(axis=1).tolist() if part.any() else Unavailable(f"no {name} example")
         for part, name in ((member & ~is_positive, "negative"), (member & is_positive, "positive"))
@@ -184,52 +198,24 @@ def _rates(classes: Classified, right: Flags, member: Flags) -> tuple[list[float
     return accuracy, *wrong
 
 
-def _group(
-    column: str,
-    value: str,
-    classes: Classified,
-    member: Flags,
-    rates: Sequence[list[float] | Unavailable],
-    whole: Sequence[list[float] | Unavailable],
-    confidence: float,
-    rng: Resamples,
-) -> GroupStability:
-    n = int(member.sum())
-    n_positive = (
-        int((classes.truth[member] == POSITIVE).sum()) if classes.n_classes == 2 and classes.truth is not None else None
-    )
-    accuracy, false_positive, false_negative = (
-        rate if isinstance(rate, Unavailable) else _measure(rate, None if rates is whole else of_all, confidence, rng)
-        for rate, of_all in zip(rates, whole, strict=True)
-    )
-    if isinstance(accuracy, Unavailable):  # pragma: no cover  # every group has an example
-        raise TypeError(accuracy.reason)
-    return GroupStability(
-        column=column,
-        value=value,
-        n_examples=n,
-        n_positive=n_positive,
-        n_negative=None if n_positive is None else n - n_positive,
-        share=n / len(member),
-        accuracy=accuracy,
-        false_positive_rate=false_positive,
-        false_negative_rate=false_negative,
-    )
+def _count_positive(answers: Classified, member: Flags) -> int | None:
+    """Members of the positive class; None without two classes."""
+    if answers.n_classes != 2 or answers.truth is None:
+        return None
+    return int(np.count_nonzero(answers.truth[member] == POSITIVE))
 
 
 def _measure(
     values: Sequence[float], whole: Sequence[float] | Unavailable | None, confidence: float, rng: Resamples
 ) -> GroupMeasure:
     """A rate of a group over runs; `whole` is the rate of all examples, None if the group is all examples."""
-    sd = sd_of(values)
-    if whole is None:
-        return GroupMeasure(mean_of(values), sd, WHOLE, WHOLE)
-    if isinstance(whole, Unavailable):  # pragma: no cover  # a group's examples are among all
-        return GroupMeasure(mean_of(values), sd, whole, whole)
+    mean, sd = mean_of(values), sd_of(values)
+    if whole is None or isinstance(whole, Unavailable):  # a group's examples are among all
+        return GroupMeasure(mean, sd, whole or WHOLE, whole or WHOLE)
     interval: Interval | Unavailable = Unavailable("no spread in one of the two")
     if not (spread_refusal(whole) or spread_refusal(values)):
         interval = paired_sd_ratio_bootstrap(whole, values, rng=rng, confidence=confidence)
-    return GroupMeasure(mean_of(values), sd, ratio_of(sd, sd_of(whole)), interval)
+    return GroupMeasure(mean, sd, ratio_of(sd, sd_of(whole)), interval)
 
 
 def _text(value: object) -> str:

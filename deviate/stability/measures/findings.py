@@ -22,20 +22,22 @@ from deviate.model import (
     WeightStability,
 )
 from deviate.stability.measures.classes import class_table, expected_largest_range, expected_largest_sd, group_table
-from deviate.stability.measures.classified import Classified, Measured, calibration_errors, classify, measure_all
+from deviate.stability.measures.classified import MEASURES, classify, least_stable, measures_of
 from deviate.stability.measures.convergence import convergence, weak_models
-from deviate.stability.measures.flips import Counts, alike, least_stable, majority_agreement, unstable_share
 from deviate.stability.measures.intervals import (
     NO_TRUTH,
     difference_over_pairs,
-    mean_measure,
     over_pairs,
     sampling_sd,
-    sd_measure,
 )
-from deviate.stability.measures.pairwise import disagreement, linear_cka, normalised_distances, spearman
+from deviate.stability.measures.pairwise import normalised_distances
 from deviate.stability.measures.reductions import reductions
 from deviate.stats import Resamples, mean_of, sd_of
+
+NO_STEP = Unavailable("not kept at this step")
+NO_CLASSES = Unavailable("outputs are no classes")
+PARTS = Unavailable("parts of one example are no draws of their own")
+Layers = Mapping[str, NDArray[np.float64]]
 
 
 def stability(
@@ -122,11 +124,6 @@ def _alike(one: WeightStability, other: WeightStability) -> bool:
     ]
 
 
-NO_STEP = Unavailable("not kept at this step")
-NO_CLASSES = Unavailable("outputs are no classes")
-PARTS = Unavailable("parts of one example are no draws of their own")
-
-
 def set_stability(
     item: CapturedSet,
     captured: Captured,
@@ -141,47 +138,46 @@ def set_stability(
 
     Args:
         captured: everything captured of the experiment: other sets, steps. index: of the experiment in the findings.
-            weights_by_step: weight distances after steps of the main loop. columns: as for `groups.group_table`.
+            weights_by_step: weight distances after steps of the main loop. columns: as for `group_table`.
     """
     if not len(item.positions):
         return _empty(item, index)
-    classes = classify(item)
-    single = measure_all(classes)
-    n_alike = None if classes.labels is None else alike(classes.labels)
-    scores, losses = single.accuracies, single.cross_entropies
-    notes = [*item.notes, *classes.notes]
+    answers = classify(item)
+    scores, losses, churn = answers.accuracies, answers.cross_entropies, answers.churn
+    notes, names = [*item.notes, *answers.notes], list(MEASURES)
     if not np.isfinite(losses).all():
         notes.append("The cross-entropy of some runs is no finite number, so it is not told.")
         losses = ()
-    table = class_table(classes, sd_of(scores), confidence)
+        names.remove("cross-entropy-sd")
+    table = class_table(answers, sd_of(scores), confidence)
     has_parts = len(np.unique(item.positions)) < len(item.positions)
-    grouped, group_notes = group_table(item, classes, columns, confidence=confidence, rng=rng)
+    grouped, group_notes = group_table(item, answers, columns, confidence=confidence, rng=rng)
     return SetStability(
         experiment=index,
         name=item.name,
         replicates=item.replicates,
         n_examples=len(item.positions),
-        n_classes=classes.n_classes,
+        n_classes=answers.n_classes,
         kind=item.kind,
         alignment=item.alignment,
-        measures=tuple(_measures(classes, single, n_alike, losses, confidence)),
+        measures=measures_of(answers, names, confidence),
         accuracies=scores,
         cross_entropies=losses,
         mean_accuracy_sampling_sd=_sampling_sd(scores, len(item.positions), has_parts=has_parts),
-        disagreement=() if single.churn is None else tuple(tuple(row) for row in single.churn.tolist()),
+        disagreement=() if churn is None else tuple(tuple(row) for row in churn.tolist()),
         classes=tuple(replace(row, sampling_sd=PARTS) for row in table) if has_parts else table,
         expected_largest_sd=expected_largest_sd(table) if table else NO_TRUTH,
         expected_largest_range=expected_largest_range(table) if table else NO_TRUTH,
         groups=grouped,
         group_notes=group_notes,
-        unstable=least_stable(item, classes, n_alike),
+        unstable=least_stable(item, answers),
         steps=_steps(item.name, captured.by_step, weights_by_step, confidence),
         reductions=reductions(
             item,
             [captured_set for captured_set in captured.sets if base_of(captured_set, captured) is item],
             captured.by_step,
             confidence,
-            single,
+            answers,
         ),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -206,32 +202,6 @@ def base_of(item: CapturedSet, captured: Captured) -> CapturedSet | None:
     return next((captured_set for captured_set in captured.sets if plus and captured_set.name == base), None)
 
 
-def _measures(
-    classes: Classified, of_set: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
-) -> list[Measure]:
-    """Measures in the order of their names; `losses` are the cross-entropies of runs that have them."""
-    measures = []
-    if classes.labels is not None and of_set.churn is not None and n_alike is not None:
-        measures.append(over_pairs("churn", of_set.churn, confidence))
-        measures.append(majority_agreement(n_alike, confidence))
-        measures.append(unstable_share(classes.labels))
-    if classes.outputs is not None and of_set.pearson is not None:
-        measures.append(over_pairs("pearson", of_set.pearson, confidence))
-        measures.append(over_pairs("spearman", spearman(classes.outputs), confidence))
-        measures.append(over_pairs("cka", linear_cka(classes.outputs), confidence))
-    if of_set.gains is not None and of_set.loss_gains is not None:
-        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
-        measures.append(over_pairs("ensemble-cross-entropy", of_set.loss_gains, confidence))
-    if of_set.accuracies:
-        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
-    if losses:
-        measures.append(sd_measure("cross-entropy-sd", losses, confidence))
-    if errors := calibration_errors(classes):
-        measures.append(mean_measure("ece", errors, confidence))
-        measures.append(sd_measure("ece-sd", errors, confidence))
-    return measures
-
-
 def _steps(
     name: str, by_step: Sequence[CapturedSet], weights: Mapping[int, Measure], confidence: float
 ) -> tuple[StepDivergence, ...]:
@@ -254,13 +224,8 @@ def _steps(
 
 
 def _churn(captured_set: CapturedSet, confidence: float) -> Measure:
-    labels = classify(captured_set).labels
-    if labels is None:
-        return Measure("churn", NO_CLASSES, NO_CLASSES)
-    return over_pairs("churn", disagreement(labels), confidence)
-
-
-Layers = Mapping[str, NDArray[np.float64]]
+    churn = classify(captured_set).churn
+    return Measure("churn", NO_CLASSES, NO_CLASSES) if churn is None else over_pairs("churn", churn, confidence)
 
 
 def weight_distances(

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, Unavailable
+from deviate.model import CapturedSet, Estimate, Interval, MeasureName, Reduction, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
-from deviate.stability.measures.classified import Measured, classify, measure_all, variability
-from deviate.stability.measures.intervals import jackknife, over_pairs, sd_measure
-from deviate.stats import count, variability_reduction
+from deviate.stability.measures.classified import Classified, classify, measures_of
+from deviate.stability.measures.intervals import NO_TRUTH, jackknife
+from deviate.stats import SINGLE_RUN, Variability, count, moments, variability_reduction
 
 COPIES = {
     "flip": 1,
@@ -25,6 +25,8 @@ COPIES = {
 }
 """Augmented copies per image; the original is averaged with them. Source: code of Summers & Dinneen (2021), but for
 flipped crops by one pixel."""
+REDUCED: tuple[MeasureName, ...] = ("accuracy-sd", "cross-entropy-sd", "churn", "pearson", "ensemble-accuracy")
+"""The five measures of Summers & Dinneen (2021)."""
 N_SNAPSHOTS = 5
 """Number of last outputs of a run that a snapshot ensemble averages. Source: Summers & Dinneen (2021): 5 cycles."""
 
@@ -34,7 +36,7 @@ def reductions(
     rest: Sequence[CapturedSet],
     by_step: Sequence[CapturedSet],
     confidence: float,
-    single: Measured | None = None,
+    single: Classified | None = None,
 ) -> tuple[Reduction, ...]:
     """Reductions for one set: each of its augmentations, and snapshots of all of them, as far as recorded.
 
@@ -66,7 +68,7 @@ def reduction(
     name: str,
     n_members: int | None,
     confidence: float,
-    single: Measured | None = None,
+    single: Classified | None = None,
 ) -> Reduction:
     """How much less runs vary with these averaged outputs than with their single ones, over the runs that have both.
 
@@ -78,16 +80,16 @@ def reduction(
     Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
     """
     replicates = [replicate for replicate in base.replicates if replicate in other.replicates]
-    averaged = measure_all(classify(_of_runs(other, replicates)))
+    averaged = classify(_of_runs(other, replicates))
     if single is None or len(replicates) < len(base.replicates):
-        single = measure_all(classify(_of_runs(base, replicates)))
+        single = classify(_of_runs(base, replicates))
     runs = np.arange(len(replicates))
-    value, interval = _reduction(single, averaged, runs), _interval(single, averaged, runs, confidence)
-    measures = _measures(averaged, confidence)
-    return Reduction(name, n_members, averaged.accuracies, measures, value, interval)
+    value = _reduction(single, averaged, runs)
+    interval = value if isinstance(value, Unavailable) else _interval(value, single, averaged, confidence)
+    return Reduction(name, n_members, averaged.accuracies, measures_of(averaged, REDUCED, confidence), value, interval)
 
 
-def _reduction(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
+def _reduction(single: Classified, averaged: Classified, runs: NDArray[np.intp]) -> Estimate:
     """The reductions as proportions, for these runs alone."""
     before, after = variability(single, runs), variability(averaged, runs)
     if isinstance(before, Unavailable):
@@ -98,14 +100,11 @@ def _reduction(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> 
     return percent if isinstance(percent, Unavailable) else percent / 100
 
 
-def _interval(
-    single: Measured, averaged: Measured, runs: NDArray[np.intp], confidence: float
-) -> Interval | Unavailable:
-    value = _reduction(single, averaged, runs)
-    if isinstance(value, Unavailable):
-        return value
-    if len(runs) < VERDICT_RUNS:
-        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {len(runs)}")
+def _interval(value: float, single: Classified, averaged: Classified, confidence: float) -> Interval | Unavailable:
+    n = len(averaged.accuracies)
+    if n < VERDICT_RUNS:
+        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
+    runs = np.arange(n)
     without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
     shares = [share for share in without if not isinstance(share, Unavailable)]
     if len(shares) < len(without):
@@ -113,20 +112,20 @@ def _interval(
     return jackknife(value, shares, confidence)
 
 
-def _measures(of_set: Measured, confidence: float) -> tuple[Measure, ...]:
-    """The five measures, as far as available."""
-    measures = []
-    if of_set.accuracies:
-        measures.append(sd_measure("accuracy-sd", of_set.accuracies, confidence))
-    if of_set.cross_entropies:
-        measures.append(sd_measure("cross-entropy-sd", of_set.cross_entropies, confidence))
-    if of_set.churn is not None:
-        measures.append(over_pairs("churn", of_set.churn, confidence))
-    if of_set.pearson is not None:
-        measures.append(over_pairs("pearson", of_set.pearson, confidence))
-    if of_set.gains is not None:
-        measures.append(over_pairs("ensemble-accuracy", of_set.gains, confidence))
-    return tuple(measures)
+def variability(answers: Classified, runs: NDArray[np.intp]) -> Variability | Unavailable:
+    """The five measures of Summers & Dinneen (2021) of these runs alone."""
+    if answers.churn is None or answers.pearson is None:
+        return Unavailable("outputs are no scores of classes")
+    if answers.gains is None:
+        return NO_TRUTH
+    if len(runs) < 2:
+        return SINGLE_RUN
+    pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
+    means = [float(matrix[pairs][upper].mean()) for matrix in (answers.churn, answers.pearson, answers.gains[0])]
+    scores = [[score[run] for run in runs] for score in (answers.accuracies, answers.cross_entropies)]
+    if not np.isfinite([*means, *scores[0], *scores[1]]).all():
+        return Unavailable("one of the measures is no finite number")
+    return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)
 
 
 def _n_members(augmentation: str) -> int | None:

@@ -8,7 +8,7 @@ from outputs import drawn, labelled
 
 from deviate.model import ClassStability, Unavailable
 from deviate.stability.measures.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
-from deviate.stability.measures.classified import accuracies, classify
+from deviate.stability.measures.classified import classify
 from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 from deviate.stats.estimates.over_runs import sd_of
 
@@ -27,7 +27,7 @@ def right_of(n_right: list[list[int]], sizes: list[int]) -> list[list[int]]:
 
 def table(labels: list[list[int]], truth: list[int]) -> tuple[ClassStability, ...]:
     found = classify(labelled(labels, truth))
-    return class_table(found, sd_of(accuracies(found)), 0.95)
+    return class_table(found, sd_of(found.accuracies), 0.95)
 
 
 def test_ranges_and_spreads_per_class_of_the_exact_case() -> None:
@@ -38,7 +38,7 @@ def test_ranges_and_spreads_per_class_of_the_exact_case() -> None:
     assert [(row.label, row.n_examples) for row in rows] == [(0, 10), (1, 20)]
     assert [row.range for row in rows] == [pytest.approx(0.30), pytest.approx(0.05)]
     assert [row.sd for row in rows] == [pytest.approx(0.152753, abs=5e-7), pytest.approx(0.028868, abs=5e-7)]
-    overall = accuracies(classify(labelled(labels, truth)))
+    overall = classify(labelled(labels, truth)).accuracies
     assert overall == (pytest.approx(0.8), pytest.approx(0.7667, abs=5e-5), pytest.approx(0.8333, abs=5e-5))
     assert rows[0].ratio == pytest.approx(0.152753 / np.std(overall, ddof=1), rel=1e-5)
     assert rows[0].sampling_sd == pytest.approx(math.sqrt(26 / 30 * 4 / 30 / 10))

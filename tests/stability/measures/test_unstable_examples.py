@@ -7,15 +7,14 @@ import pytest
 from outputs import labelled
 
 from deviate.model import CapturedSet, Interval, Unavailable, UnstableExample
-from deviate.stability.measures import flips
-from deviate.stability.measures.classified import classify
+from deviate.stability.measures import classified
 from deviate.stability.measures.pairwise import disagreement
 
 
 def least(found: CapturedSet) -> tuple[UnstableExample, ...]:
-    classes = classify(found)
+    classes = classified.classify(found)
     assert classes.labels is not None
-    return flips.least_stable(found, classes, flips.alike(classes.labels))
+    return classified.least_stable(found, classes)
 
 
 def agreement(labels: np.ndarray) -> float:
@@ -32,7 +31,7 @@ def test_majority_agreement_and_its_interval_are_those_of_leaving_out_runs(
     seed: int, n_runs: int, n_classes: int
 ) -> None:
     labels = np.random.default_rng(seed).integers(0, n_classes, (n_runs, 40))
-    found = flips.majority_agreement(flips.alike(labels), 0.95)
+    found = classified.majority_agreement(classified.alike(labels), 0.95)
     assert found.value == pytest.approx(agreement(labels))
     if n_runs < 5:
         assert found.interval == Unavailable(f"needs 5 runs, has {n_runs}")
@@ -53,27 +52,27 @@ def test_the_least_stable_examples_are_those_on_which_most_pairs_disagree(seed: 
     rates = [np.mean([one != other for one, other in itertools.combinations(labels[:, at], 2)]) for at in range(50)]
     unstable = least(found)
     order = sorted((at for at in range(50) if rates[at] > 0), key=lambda at: (-round(rates[at], 12), at))
-    assert [it.position for it in unstable] == order[: flips.N_SHOWN]
+    assert [it.position for it in unstable] == order[: classified.N_SHOWN]
     for it in unstable:
         assert it.flip_rate == pytest.approx(rates[it.position])
         assert dict(it.votes) == {label: list(labels[:, it.position]).count(label) for label, _ in it.votes}
         assert sum(n for _, n in it.votes) == 6
         assert [n for _, n in it.votes] == sorted((n for _, n in it.votes), reverse=True)
     assert np.mean(rates) == pytest.approx(disagreement(labels)[np.triu_indices(6, 1)].mean())
-    assert flips.unstable_share(labels).value == np.mean(np.array(rates) > 0)
+    assert classified.unstable_share(labels).value == np.mean(np.array(rates) > 0)
 
 
 def test_runs_that_agree_have_no_unstable_example_and_a_single_run_has_named_answers() -> None:
     same = labelled([[0, 1, 2]] * 5, [0, 1, 1])
     assert least(same) == ()
-    assert flips.unstable_share(np.array([[0, 1]] * 5)).value == 0
-    agreed = flips.majority_agreement(flips.alike(np.array([[0, 1]] * 5)), 0.95)
+    assert classified.unstable_share(np.array([[0, 1]] * 5)).value == 0
+    agreed = classified.majority_agreement(classified.alike(np.array([[0, 1]] * 5)), 0.95)
     assert (agreed.value, agreed.interval) == (1.0, Unavailable("all runs alike"))
-    two = flips.majority_agreement(flips.alike(np.array([[0, 1], [1, 0]])), 0.95)
+    two = classified.majority_agreement(classified.alike(np.array([[0, 1], [1, 0]])), 0.95)
     assert two.value == Unavailable("of two runs each is as good as the majority")
     one = np.array([[0, 1]])
-    assert flips.majority_agreement(flips.alike(one), 0.95).value == Unavailable("1 run: spread unknown")
-    assert flips.unstable_share(one).value == Unavailable("1 run: spread unknown")
+    assert classified.majority_agreement(classified.alike(one), 0.95).value == Unavailable("1 run: spread unknown")
+    assert classified.unstable_share(one).value == Unavailable("1 run: spread unknown")
     assert least(labelled(one)) == ()
 
 
@@ -87,7 +86,7 @@ def test_examples_are_named_by_their_place_in_the_first_run() -> None:
 def test_runs_that_predict_alike_are_counted_for_classes_of_any_number(
     n_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flips, "N_AT_ONCE", n_at_once)
+    monkeypatch.setattr(classified, "N_AT_ONCE", n_at_once)
     labels = 10**12 * np.random.default_rng(0).integers(0, 4, (6, 60))
     expected = [[list(example).count(own) for example, own in zip(labels.T, run, strict=True)] for run in labels]
-    assert flips.alike(labels).tolist() == expected
+    assert classified.alike(labels).tolist() == expected
