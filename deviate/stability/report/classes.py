@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from deviate.model import ClassStability, Findings, GroupMeasure, GroupStability, Interval, SetStability, Unavailable
 from deviate.report import (
     Absent,
+    Block,
     BreakdownLine,
     BreakdownPlot,
     Entry,
-    Figure,
     Fold,
     Items,
     Number,
@@ -37,7 +37,7 @@ from deviate.report import (
     share,
     whole,
 )
-from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, hundredfold_cell, methods
+from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, figures_of, hundredfold_cell, methods
 
 N_FIGURES = 12
 N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
@@ -68,8 +68,7 @@ def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_
     """Sentences, figure and table of one set; only the first sets have a figure."""
     heading = f"Classes of {name_text(captured.name)}, {labels[captured.experiment]}"
     plot = _plot(captured, place, heading) if place < N_FIGURES else None
-    figures = (Figure(plot, plot.caption, plot.title),) if plot else ()
-    exhibits = (*figures, _class_table(captured, heading))
+    exhibits: tuple[Block, ...] = (*figures_of([plot]), _class_table(captured, heading))
     fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(captured.classes)} classes", exhibits)
     blocks = (fold,) if is_folded else exhibits
     return Section(f"classes-{place}", heading, (*sentences(captured), *blocks, Items((), "footnotes")))

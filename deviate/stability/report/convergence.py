@@ -4,6 +4,7 @@ Source: ranges of times relative to the smallest, after the relative differences
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from deviate.model import Convergence, ConvergenceRow, Estimate, Findings, Unavailable, WeakModels
 from deviate.report import (
@@ -26,6 +27,7 @@ from deviate.report import (
     replicates,
     share,
 )
+from deviate.stability.report.measure_labels import rows_of
 
 RELATIVE = "(largest − smallest) / smallest"
 TIMES = frozenset({"seconds per step", "seconds per step, range", "seconds", "seconds, range"})
@@ -39,7 +41,7 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section
         return ()
     metrics = ", ".join(dict.fromkeys(name_text(convergence.metric) for convergence in convergences))
     criteria = dict.fromkeys(row.criterion for convergence in convergences for row in convergence.rows)
-    every = [Row(label, tuple(map(entry_of, convergences)), method=how) for label, how, entry_of in _STEPS]
+    every = rows_of(_STEPS, convergences)
     rows = [row for criterion in criteria for row in _criterion(criterion, convergences)]
     has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
     columns = tuple(labels[convergence.experiment] for convergence in convergences)
@@ -75,15 +77,12 @@ def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]
         next((row for row in convergence.rows if row.criterion == criterion), None) for convergence in convergences
     ]
     is_reached = any(step is not None for row in row_of_each if row for step in row.steps)
-    return [
-        Row(
-            label,
-            tuple(Absent("not asked of it") if row is None else entry_of(row) for row in row_of_each),
-            method=how,
-            group=clean(criterion),
-        )
-        for label, how, entry_of in (_CRITERION if is_reached else _CRITERION[:1])
-    ]
+    rules = [(label, how, partial(_entry_of, entry_of)) for label, how, entry_of in _CRITERION]
+    return rows_of(rules if is_reached else rules[:1], row_of_each, clean(criterion))
+
+
+def _entry_of(entry_of: Callable[[ConvergenceRow], Entry], row: ConvergenceRow | None) -> Entry:
+    return Absent("not asked of it") if row is None else entry_of(row)
 
 
 def _count_arrivals(row: ConvergenceRow) -> Entry:

@@ -1,15 +1,20 @@
 """Stability measures as text: names, methods, and display scales."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
 from deviate.report import (
     Absent,
+    BreakdownPlot,
     Entry,
+    Figure,
+    MatrixPlot,
     Number,
     Pieces,
     Row,
+    StepsPlot,
     cell,
     cell_of,
     clean,
@@ -19,6 +24,9 @@ from deviate.report import (
     text_of,
     unit_head,
 )
+
+Item = TypeVar("Item")
+Plot = MatrixPlot | StepsPlot | BreakdownPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,31 @@ def measure_cell(measure: Measure | None) -> Entry:
     return figure_cell(measure.value, measure.interval, MEASURES[measure.name])
 
 
+def measure_rows(columns: Sequence[Iterable[Measure]], group: str = "") -> Iterator[Row]:
+    """A row for each measure that a column has, in the order of a report."""
+    by_name = [{measure.name: measure for measure in measures} for measures in columns]
+    for name, words in MEASURES.items():
+        if any(name in measures for measures in by_name):
+            cells = tuple(measure_cell(measures.get(name)) for measures in by_name)
+            yield Row(words.label, cells, method=words.how, group=group)
+
+
+def rows_of(
+    rules: Iterable[tuple[str, str, Callable[[Item], Entry]]], columns: Sequence[Item], group: str = ""
+) -> list[Row]:
+    """Rows of a table whose columns are experiments.
+
+    Args:
+        rules: label and method of each row, and its cell for a column.
+    """
+    return [Row(label, tuple(map(entry_of, columns)), method=how, group=group) for label, how, entry_of in rules]
+
+
+def figures_of(plots: Iterable[Plot | None]) -> tuple[Figure, ...]:
+    """Figures of the plots that there are."""
+    return tuple(Figure(plot, plot.caption, plot.title) for plot in plots if plot is not None)
+
+
 def measure_text(measure: Measure, *, has_level: bool = False) -> str:
     return figure_text(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
 
@@ -195,27 +228,23 @@ def methods(intervals: Iterable[Interval | Unavailable]) -> str:
     return "; ".join(texts)
 
 
-def difference_row(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> Row | None:
-    """Row with the differences of a measure over pairs to the baseline; None if nothing is compared.
+def difference_rows(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> list[Row]:
+    """A row with the differences of a measure over pairs to the baseline; none if nothing is compared.
 
     Args:
         indices: of the experiments whose columns there are.
     """
-    differences = {
-        difference.experiment: difference.difference
-        for difference in findings.stability.differences
-        if difference.set_name == set_name
-    }
+    differences = {one.experiment: one.difference for one in findings.stability.differences if one.set_name == set_name}
     measures = [differences[index] for index in indices if index in differences]
     if not measures:
-        return None
+        return []
     words = MEASURES[measures[0].name]
     apart = replace(words, unit="points" if words.unit == "%" else words.unit, is_signed=True)
-    cells = [
-        figure_cell(differences[index].value, differences[index].interval, apart)
-        if index in differences
-        else Absent("reference" if index == 0 else "not compared")
-        for index in indices
-    ]
+
+    def entry_of(index: int) -> Entry:
+        if index in differences:
+            return figure_cell(differences[index].value, differences[index].interval, apart)
+        return Absent("reference" if index == 0 else "not compared")
+
     how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"
-    return Row(f"{words.label}, difference", tuple(cells), method=how)
+    return rows_of([(f"{words.label}, difference", how, entry_of)], indices)

@@ -1,13 +1,12 @@
 """Predictions and weights as text: how far runs disagree, on which examples, and what ensembles change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample, WeightStability
 from deviate.report import (
     Absent,
     Block,
     Entry,
-    Figure,
     Fold,
     Items,
     Number,
@@ -30,14 +29,17 @@ from deviate.report import (
 from deviate.stability.report.measure_labels import (
     MEASURES,
     SHARE,
-    difference_row,
+    difference_rows,
     figure_cell,
     figure_pieces,
+    figures_of,
     find_measure,
     measure_cell,
+    measure_rows,
     measure_text,
     missing_intervals,
     over,
+    rows_of,
     scale_number,
 )
 from deviate.stability.report.plots import churn_plot, disagreement_plot, distance_plot, weight_plot
@@ -56,6 +58,29 @@ KINDS = {
 }
 
 
+N_LAYERS = 200
+APART = "Equal weights are 0 apart, weights that point nowhere alike 1.41, opposite ones 2."
+REDUCED = "mean of the relative reductions of these measures against the single model"
+SIZES: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
+    ("runs", "whose outputs are on record", lambda captured: _count(len(captured.replicates))),
+    ("examples", "of the set", lambda captured: _count(captured.n_examples)),
+)
+SAMPLING: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
+    (
+        "error of the test set",
+        "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it",
+        lambda captured: figure_cell(captured.mean_accuracy_sampling_sd, Unavailable("none"), MEASURES["accuracy-sd"]),
+    ),
+)
+DISTANCE: tuple[tuple[str, str, Callable[[WeightStability], Entry]], ...] = (
+    (
+        "distance of weights",
+        "L2, mean over pairs; the weights of each run are scaled to length 1 before, so a distance is at most 2",
+        lambda weights: measure_cell(weights.distance),
+    ),
+)
+
+
 def by_name(findings: Findings) -> dict[str, list[SetStability]]:
     """Evaluation sets of all experiments by name, in order of first appearance."""
     return group_pairs((captured.name, captured) for captured in findings.stability.sets)
@@ -68,22 +93,22 @@ def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 
 def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
     title, anchor = name_text(name), f"stability-{place}"
+    columns = tuple(labels[captured.experiment] for captured in sets)
     drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
-    matrices = tuple(plot for captured in drawn if (plot := disagreement_plot(captured, anchor, labels)) is not None)
-    steps = churn_plot(sets, anchor, title, labels)
-    figures = tuple(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ())))
+    matrices = (disagreement_plot(captured, anchor, labels) for captured in drawn)
+    figures = figures_of((*matrices, churn_plot(sets, anchor, title, labels)))
     unstable = tuple(_unstable(captured, labels) for captured in sets if captured.unstable)
-    reductions = _reductions(title, sets, labels)
+    reductions = [row for name in _reduction_names(sets) for row in _reduction(name, sets)]
+    caption = f"{title}: variability of ensembles of a run's own outputs"
     is_folded = place >= N_OPEN
-    folds = [Fold("Figures", figures)] if is_folded and figures else []
-    folds += [Fold("Examples on which runs disagree most", unstable)] if unstable else []
     notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
     blocks: tuple[Block, ...] = (
         *(sentence for captured in sets for sentence in sentences(captured, labels)),
         *(() if is_folded else figures),
-        _measures(findings, name, sets, labels),
-        *([reductions] if reductions else []),
-        *folds,
+        quantities(f"{title}: how alike runs are", columns, _measures(findings, name, sets, labels)),
+        *([quantities(caption, columns, reductions)] if reductions else []),
+        *([Fold("Figures", figures)] if is_folded and figures else []),
+        *([Fold("Examples on which runs disagree most", unstable)] if unstable else []),
         Items(notes, "footnotes"),
     )
     return Section(anchor, f"Predictions on {title}", blocks)
@@ -136,73 +161,37 @@ def _although(captured: SetStability, churn: float) -> str:
     return f"; the accuracies of {len(captured.accuracies)} runs range over {size} {ends}"
 
 
-def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Table:
-    rows = [
-        Row(
-            words.label,
-            tuple(measure_cell(find_measure(captured.measures, measure)) for captured in sets),
-            method=words.how,
-        )
-        for measure, words in MEASURES.items()
-        if any(find_measure(captured.measures, measure) for captured in sets)
-    ]
-    difference = difference_row(findings, name, [captured.experiment for captured in sets], labels)
-    rows[1:1] = [difference] if difference else []
-    rows += [_sampling(sets)] if any(captured.accuracies for captured in sets) else []
-    columns = tuple(labels[captured.experiment] for captured in sets)
-    return quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
-
-
-def _sizes(sets: Sets) -> Iterator[Row]:
-    yield Row(
-        "runs", tuple(_count(len(captured.replicates)) for captured in sets), method="whose outputs are on record"
-    )
-    yield Row("examples", tuple(_count(captured.n_examples) for captured in sets), method="of the set")
+def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> list[Row]:
+    rows = list(measure_rows([captured.measures for captured in sets]))
+    rows[1:1] = difference_rows(findings, name, [captured.experiment for captured in sets], labels)
+    sampling = rows_of(SAMPLING, sets) if any(captured.accuracies for captured in sets) else []
+    return [*rows_of(SIZES, sets), *rows, *sampling]
 
 
 def _count(n: int) -> Entry:
     return cell(*whole(n), value=n)
 
 
-def _sampling(sets: Sets) -> Row:
-    """The spread that another test set would add, compared with the spread of runs."""
-    how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
-    cells = tuple(_points(captured.mean_accuracy_sampling_sd) for captured in sets)
-    return Row("error of the test set", cells, method=how)
-
-
-def _points(value: float | Unavailable) -> Entry:
-    words = MEASURES["accuracy-sd"]
-    return figure_cell(value, Unavailable("none"), words)
-
-
-def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Table | None:
-    """For each ensemble the five measures, and the reduction of variability."""
-    names = dict.fromkeys(one.name for captured in sets for one in captured.reductions)
-    rows = [row for name in names for row in _reduction(name, sets)]
-    if not rows:
-        return None
-    caption = f"{title}: variability of ensembles of a run's own outputs"
-    return quantities(caption, tuple(labels[captured.experiment] for captured in sets), rows)
+def _reduction_names(sets: Sets) -> Iterable[str]:
+    return dict.fromkeys(reduction.name for captured in sets for reduction in captured.reductions)
 
 
 def _reduction(name: str, sets: Sets) -> Iterator[Row]:
+    """For one ensemble the five measures, and the reduction of variability."""
     columns = [next((one for one in captured.reductions if one.name == name), None) for captured in sets]
     sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
     group = name_text(name)
     if sizes:
         group += f", mean of {' or '.join(map(str, sizes))} outputs"
-    accuracies = tuple(_mean_accuracy(one) for one in columns)
-    yield Row("accuracy", accuracies, method="mean over runs", group=group)
-    measures = [measure for measure in MEASURES if any(one and find_measure(one.measures, measure) for one in columns)]
-    for measure in measures:
-        cells = tuple(measure_cell(find_measure(one.measures, measure) if one else None) for one in columns)
-        yield Row(MEASURES[measure].label, cells, method=MEASURES[measure].how, group=group)
-    cells = tuple(
-        figure_cell(one.reduction, one.reduction_interval, SHARE) if one else measure_cell(None) for one in columns
-    )
-    how = "mean of the relative reductions of these measures against the single model"
-    yield Row("variability reduced by", cells, method=how, group=group)
+    yield from rows_of([("accuracy", "mean over runs", _mean_accuracy)], columns, group)
+    yield from measure_rows([reduction.measures if reduction else () for reduction in columns], group)
+    yield from rows_of([("variability reduced by", REDUCED, _reduced)], columns, group)
+
+
+def _reduced(reduction: Reduction | None) -> Entry:
+    if reduction is None:
+        return measure_cell(None)
+    return figure_cell(reduction.reduction, reduction.reduction_interval, SHARE)
 
 
 def _mean_accuracy(one: Reduction | None) -> Entry:
@@ -242,45 +231,24 @@ def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
         yield "Outputs are no classes: nothing can be said of disagreement."
 
 
-APART = "Equal weights are 0 apart, weights that point nowhere alike 1.41, opposite ones 2."
-N_LAYERS, N_MATRICES = 200, 12
-NORMALISED = "the weights of each run are scaled to length 1 before, so a distance is at most 2"
-
-
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     """One part for all experiments; none if no weights were captured."""
     weights = findings.stability.weights
     steps = weight_plot(findings, labels)
     if not weights and steps is None:
         return ()
-    matrices = [
-        plot
-        for weight_stability in weights[:N_MATRICES]
-        if (plot := distance_plot(weight_stability, labels)) is not None
-    ]
-    columns = tuple(labels[weight_stability.experiment] for weight_stability in weights)
-    distances = tuple(measure_cell(weight_stability.distance) for weight_stability in weights)
-    rows = [Row("distance of weights", distances, method=f"L2, mean over pairs; {NORMALISED}")]
-    difference = difference_row(findings, "", [weight_stability.experiment for weight_stability in weights], labels)
-    rows += [difference] if difference else []
-    table = quantities("Weights: how far apart those of two runs are", columns, rows)
+    columns = tuple(labels[one.experiment] for one in weights)
+    matrices = (distance_plot(one, labels) for one in weights[:N_MATRICES])
+    rows = rows_of(DISTANCE, weights)
+    rows += difference_rows(findings, "", [one.experiment for one in weights], labels)
     layers = _layers(weights, columns)
-    notes = (
-        *filter(
-            None,
-            (
-                missing_intervals(labels[weight_stability.experiment], [weight_stability.distance])
-                for weight_stability in weights
-            ),
-        ),
-        APART,
-    )
+    without_interval = (missing_intervals(labels[one.experiment], [one.distance]) for one in weights)
     blocks: tuple[Block, ...] = (
-        *(sentence(weight_stability, labels) for weight_stability in weights),
-        *(Figure(plot, plot.caption, plot.title) for plot in (*matrices, *((steps,) if steps else ()))),
-        *([table] if weights else []),
+        *(sentence(one, labels) for one in weights),
+        *figures_of((*matrices, steps)),
+        *([quantities("Weights: how far apart those of two runs are", columns, rows)] if weights else []),
         *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
-        Items(notes, "footnotes"),
+        Items((*filter(None, without_interval), APART), "footnotes"),
     )
     return (Section("stability-weights", "Weights", blocks),)
 
