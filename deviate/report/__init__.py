@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from deviate.report.data.plain import plain as plain
     from deviate.report.data.scores import plain_text as plain_text
     from deviate.report.data.tables import TableFile as TableFile
+    from deviate.report.data.tables import csv_text as csv_text
     from deviate.report.data.tables import table_files as table_files
     from deviate.report.data.tables import table_names as table_names
     from deviate.report.document import NOTHING as NOTHING

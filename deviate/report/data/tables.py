@@ -64,13 +64,13 @@ def table_names() -> tuple[str, ...]:
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
     """The data files beside the page."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
-        "scores.csv": lambda: _text(score_rows(findings)),
-        "descriptions.csv": lambda: _text(_description_rows(findings)),
-        "comparisons.csv": lambda: _text(_comparison_rows(findings)),
+        "scores.csv": lambda: csv_text(score_rows(findings)),
+        "descriptions.csv": lambda: csv_text(_description_rows(findings)),
+        "comparisons.csv": lambda: csv_text(_comparison_rows(findings)),
         "curves.csv": lambda: _curves(findings),
     }
     for name, table in wing("stability").csv_tables(findings).items():
-        makers[name] = partial(_text_of, table.rows, findings)
+        makers[name] = partial(_rows_text, table.rows, findings)
     return tuple(TableFile(name, makers[name]) for name in files_beside(findings))
 
 
@@ -94,11 +94,12 @@ def _no_curves(n: int) -> str:
     return "" if n else "There is no curves.csv, for no metric was reported more than once in a run."
 
 
-def _text_of(rows: Callable[[Findings], Iterable[Iterable[Value]]], findings: Findings) -> Iterator[str]:
-    return _text(rows(findings))
+def _rows_text(rows: Callable[[Findings], Iterable[Iterable[Value]]], findings: Findings) -> Iterator[str]:
+    return csv_text(rows(findings))
 
 
-def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
+def csv_text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
+    """Rows as text in pieces; floats with as many digits as tell them from every other."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in rows:
@@ -218,7 +219,7 @@ def _curves(findings: Findings) -> Iterator[str]:
                 series = run.series.get(name)
                 if series is None:
                     continue
-                (head,) = _text([(plain_name, *_of_experiment(item.experiment), run.replicate)])
+                (head,) = csv_text([(plain_name, *_of_experiment(item.experiment), run.replicate)])
                 begin = head.rstrip("\n")
                 parts += [
                     f"{begin},{'' if step is None else step},{float(value)!r}\n"

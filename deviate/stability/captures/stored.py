@@ -134,21 +134,17 @@ class Layers(Mapping[str, npt.NDArray[np.float64]]):
 
 
 class _Items(ItemsView[str, npt.NDArray[np.float64]]):
-    def __init__(self, layers: Layers) -> None:
-        super().__init__(layers)
-        self._layers = layers
+    _mapping: Layers
 
     def __iter__(self) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
-        return self._layers.each()
+        return self._mapping.each()
 
 
 class _Values(ValuesView[npt.NDArray[np.float64]]):
-    def __init__(self, layers: Layers) -> None:
-        super().__init__(layers)
-        self._layers = layers
+    _mapping: Layers
 
     def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
-        return (weights for _, weights in self._layers.each())
+        return (weights for _, weights in self._mapping.each())
 
 
 def _beside(parts: Iterable[Array]) -> npt.NDArray[np.float64]:

@@ -5,6 +5,7 @@ Source: the columns of sub-groups are those of Zhuang et al. (2022), Tables 3 an
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from deviate.model import ClassStability, Findings, GroupMeasure, GroupStability, Interval, SetStability, Unavailable
 from deviate.report import (
@@ -39,11 +40,31 @@ from deviate.report import (
 )
 from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, figures_of, hundredfold_cell, methods
 
+
+class Rate(NamedTuple):
+    """A rate of sub-groups: its field in the findings, and what it is called."""
+
+    field: str
+    name: str
+    short: str
+
+    @property
+    def long_name(self) -> str:
+        return self.name if self.short == self.name else f"{self.name} ({self.short})"
+
+    def of(self, group: GroupStability) -> GroupMeasure | Unavailable:
+        measure: GroupMeasure | Unavailable = getattr(group, self.field)
+        return measure
+
+
 N_FIGURES = 12
 N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
 """Classes of a figure, and how many points it has at most, where that leaves room for a few classes."""
-RATES = ("accuracy", "false positive rate", "false negative rate")
-SHORT = ("accuracy", "FPR", "FNR")
+RATES = (
+    Rate("accuracy", "accuracy", "accuracy"),
+    Rate("false_positive_rate", "false positive rate", "FPR"),
+    Rate("false_negative_rate", "false negative rate", "FNR"),
+)
 ALL = "All"
 NO_RATES = "False positives and false negatives are told where there are two classes."
 CHANCE = "By chance alone: of {} classes that are equally steady for their size and accuracy, the widest would have {}"
@@ -214,18 +235,13 @@ def footnotes(findings: Findings) -> Iterator[str]:
             "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
             "among those whose class it is."
         )
-    measures = [one for group in groups for one in rates_of(group) if isinstance(one, GroupMeasure)]
+    measures = [one for group in groups for rate in RATES if isinstance(one := rate.of(group), GroupMeasure)]
     if methods_text := methods(one.ratio_interval for one in measures):
         yield f"Intervals of ratios: {methods_text}."
 
 
 def group_name(group: GroupStability) -> str:
     return f"{name_text(group.column)} = {name_text(group.value)}" if group.column else ALL
-
-
-def rates_of(group: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
-    """Rates of a sub-group in the order of `RATES`."""
-    return (group.accuracy, group.false_positive_rate, group.false_negative_rate)
 
 
 def group_part(captured: SetStability, place: int, labels: Sequence[str]) -> Section:
@@ -241,11 +257,11 @@ def worst_group(captured: SetStability) -> str:
     worst = _worst(captured)
     if worst is None:
         return ""
-    most, place, group, measure = worst
+    most, rate, group, measure = worst
     places = places_of(measure, len(captured.replicates))
     spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
     return (
-        f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
+        f"The {rate.name} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
         f"of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of them)."
     )
 
@@ -255,22 +271,22 @@ def worst_in_brief(captured: SetStability) -> str:
     worst = _worst(captured)
     if worst is None:
         return ""
-    most, place, group, _ = worst
-    return f"the {SHORT[place]} of {group_name(group)} varies {most} times as much as that of all examples"
+    most, rate, group, _ = worst
+    return f"the {rate.short} of {group_name(group)} varies {most} times as much as that of all examples"
 
 
-def _worst(captured: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
-    """The ratio in words, the index of the rate in `RATES`, and the sub-group."""
+def _worst(captured: SetStability) -> tuple[str, Rate, GroupStability, GroupMeasure] | None:
+    """The ratio in words, the rate, the sub-group, and what is measured of it."""
     candidates = [
-        (measure.ratio, place, group, measure)
+        (measure.ratio, rate, group, measure)
         for group in captured.groups[1:]
-        for place, measure in enumerate(rates_of(group))
-        if isinstance(measure, GroupMeasure) and not isinstance(measure.ratio, Unavailable)
+        for rate in RATES
+        if isinstance(measure := rate.of(group), GroupMeasure) and not isinstance(measure.ratio, Unavailable)
     ]
     if not candidates:
         return None
-    _, place, group, measure = max(candidates, key=lambda one: one[0])
-    return _ratio(measure).text, place, group, measure
+    _, rate, group, measure = max(candidates, key=lambda candidate: candidate[0])
+    return _ratio(measure).text, rate, group, measure
 
 
 def composition(group: GroupStability) -> tuple[Entry, ...]:
@@ -290,23 +306,20 @@ def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
 
 
-def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
-    """Indices in `RATES` of the rates that some sub-group has."""
-    return tuple(
-        place for place in range(len(RATES)) if any(isinstance(rates_of(one)[place], GroupMeasure) for one in groups)
-    )
+def shown_rates(groups: Sequence[GroupStability]) -> list[Rate]:
+    """The rates that some sub-group has."""
+    return [rate for rate in RATES if any(isinstance(rate.of(group), GroupMeasure) for group in groups)]
 
 
 def _group_table(captured: SetStability, heading: str) -> Table:
-    places, has_classes = shown_rates(captured.groups), _has_classes(captured)
-    heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
-    n_composed = 4 if has_classes else 2
+    rates, n_composed = shown_rates(captured.groups), 4 if _has_classes(captured) else 2
+    heads = [head for rate in rates for head in (f"{rate.short} (%)", "SD", "SD over that of all")]
     return Table(
         f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
         ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
         tuple(
-            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, captured, places)))
-            for one in captured.groups
+            Row(group_name(group), (*composition(group)[:n_composed], *_rates(group, captured, rates)))
+            for group in captured.groups
         ),
     )
 
@@ -316,9 +329,9 @@ def _has_classes(captured: SetStability) -> bool:
     return any(one.n_positive is not None for one in captured.groups)
 
 
-def _rates(group: GroupStability, captured: SetStability, places: Sequence[int]) -> Iterator[Entry]:
-    for place in places:
-        measure = rates_of(group)[place]
+def _rates(group: GroupStability, captured: SetStability, rates: Sequence[Rate]) -> Iterator[Entry]:
+    for rate in rates:
+        measure = rate.of(group)
         if isinstance(measure, Unavailable):
             yield from (Absent(clean(measure.reason)), cell(""), cell(""))
             continue

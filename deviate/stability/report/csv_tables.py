@@ -18,13 +18,13 @@ from deviate.model import (
     WeightStability,
 )
 from deviate.report import plain_text
+from deviate.stability.report.classes import RATES
 
 Value = str | int | float | None
 Figure = tuple[str, str, str, Estimate, Interval | Unavailable]
 """Part, item within it, measure, value and interval."""
 NONE = Unavailable("none")
 INTERVAL = ("low", "high", "confidence", "method")
-RATES = ("accuracy", "false_positive_rate", "false_negative_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
     """SDs have ddof 1; ratios are to the SD of all examples, whose column is empty and whose value is All."""
     composition = ("n_examples", "n_positive", "n_negative", "share")
     of_rates = ("mean", "sd", "ratio", *(f"ratio_{part}" for part in INTERVAL))
-    heads = [f"{rate}_{head}" for rate in RATES for head in of_rates]
+    heads = [f"{rate.field}_{head}" for rate in RATES for head in of_rates]
     yield ["experiment", "variant", "set", "column", "value", *composition, *heads]
     for captured in findings.stability.sets:
         begin = _leading_cells(findings, captured.experiment, captured.name)
@@ -145,7 +145,7 @@ def _figure(part: str, item: str, measure: Measure) -> Figure:
 
 def _rates(group: GroupStability) -> Iterator[Value]:
     for rate in RATES:
-        measure = getattr(group, rate)
+        measure = rate.of(group)
         if isinstance(measure, GroupMeasure):
             yield from map(_number, (measure.mean, measure.sd, measure.ratio))
             yield from _ends(measure.ratio_interval)

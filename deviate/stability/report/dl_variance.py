@@ -7,8 +7,6 @@ classes are those of the last evaluation that was captured. A cell is empty wher
 those of the artifact are ours.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +18,7 @@ from deviate.model import (
     SetStability,
     Unavailable,
 )
-from deviate.report import plain_text
+from deviate.report import csv_text, plain_text
 from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
@@ -171,9 +169,4 @@ def _number(value: Estimate, factor: int = 1) -> float | None:
 
 
 def _text(columns: Sequence[str], rows: Iterator[tuple[Value, ...]]) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([repr(float(value)) if isinstance(value, float) else value for value in row])
-    return buffer.getvalue().encode()
+    return "".join(csv_text((columns, *rows))).encode()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
@@ -34,6 +35,7 @@ class Words:
     """Display properties of a measure.
 
     Attributes:
+        command: its LaTeX command, without what goes before and behind.
         scale: factor from the findings to what is shown: 100 for shares.
         unit: of the figure shown; points for differences and spreads of shares.
         brief: its label where a column is narrow; empty where that is short enough.
@@ -41,6 +43,7 @@ class Words:
     """
 
     label: str
+    command: str
     how: str
     scale: float = 1.0
     unit: str = ""
@@ -54,58 +57,49 @@ class Words:
         return unit_head(self.brief or self.label, self.unit)
 
 
+in_percent = partial(Words, scale=100, unit="%")
+in_points = partial(Words, scale=100, unit="points")
 MEASURES: dict[MeasureName, Words] = {
-    "churn": Words("churn", "share of examples on which two runs disagree, mean over pairs", 100, "%"),
-    "majority-agreement": Words(
-        "agreement with the majority",
-        "share of examples predicted as most runs do, mean over runs",
-        100,
-        "%",
-        brief="majority agreement",
+    "churn": in_percent("churn", "Churn", "share of examples on which two runs disagree, mean over pairs"),
+    "majority-agreement": in_percent(
+        "agreement with the majority", "MajorityAgreement",
+        "share of examples predicted as most runs do, mean over runs", brief="majority agreement",
     ),
-    "unstable-examples": Words("unstable examples", "share on which not all runs agree; grows with n", 100, "%"),
+    "unstable-examples": in_percent(
+        "unstable examples", "UnstableExamples", "share on which not all runs agree; grows with n"
+    ),
     "pearson": Words(
-        "correlation of outputs (Pearson)",
-        "of flattened outputs, mean over pairs",
-        is_bounded=True,
-        brief="Pearson correlation",
+        "correlation of outputs (Pearson)", "Pearson", "of flattened outputs, mean over pairs",
+        is_bounded=True, brief="Pearson correlation",
     ),
     "spearman": Words(
-        "correlation of ranks (Spearman)",
-        "of flattened outputs, mean over pairs",
-        is_bounded=True,
-        brief="Spearman correlation",
+        "correlation of ranks (Spearman)", "Spearman", "of flattened outputs, mean over pairs",
+        is_bounded=True, brief="Spearman correlation",
     ),
     "cka": Words(
-        "similarity of outputs (linear CKA)",
-        "1 is equal but for rotation, mean over pairs",
-        is_bounded=True,
-        brief="linear CKA",
+        "similarity of outputs (linear CKA)", "CKA", "1 is equal but for rotation, mean over pairs",
+        is_bounded=True, brief="linear CKA",
     ),
-    "ensemble-accuracy": Words(
-        "gain of two runs averaged: accuracy",
-        "of the mean output of two, less that of each",
-        100,
-        "points",
-        is_signed=True,
-        brief="gain, accuracy",
+    "ensemble-accuracy": in_points(
+        "gain of two runs averaged: accuracy", "EnsembleGain", "of the mean output of two, less that of each",
+        is_signed=True, brief="gain, accuracy",
     ),
     "ensemble-cross-entropy": Words(
-        "gain of two runs averaged: cross-entropy",
-        "of the mean output of two, less that of each",
-        is_signed=True,
-        brief="gain, cross-entropy",
+        "gain of two runs averaged: cross-entropy", "EnsembleLoss", "of the mean output of two, less that of each",
+        is_signed=True, brief="gain, cross-entropy",
     ),
-    "accuracy-sd": Words("SD of the accuracy", "over runs, ddof 1", 100, "points", brief="accuracy SD"),
-    "cross-entropy-sd": Words("SD of the cross-entropy", "over runs, ddof 1", brief="cross-entropy SD"),
-    "ece": Words("calibration error (ECE)", "expected, mean over runs", 100, "%", brief="ECE"),
-    "ece-sd": Words("SD of the calibration error", "over runs, ddof 1", 100, "points", brief="ECE SD"),
-    "weight-distance": Words("distance of weights", "L2 after scaling each to length 1, mean over pairs; 2 at most"),
-}
+    "accuracy-sd": in_points("SD of the accuracy", "AccuracySD", "over runs, ddof 1", brief="accuracy SD"),
+    "cross-entropy-sd": Words(
+        "SD of the cross-entropy", "CrossEntropySD", "over runs, ddof 1", brief="cross-entropy SD"
+    ),
+    "ece": in_percent("calibration error (ECE)", "ECE", "expected, mean over runs", brief="ECE"),
+    "ece-sd": in_points("SD of the calibration error", "ECESD", "over runs, ddof 1", brief="ECE SD"),
+    "weight-distance": Words(
+        "distance of weights", "WeightDistance", "L2 after scaling each to length 1, mean over pairs; 2 at most"
+    ),
+}  # fmt: skip
 """In the order of a report."""
-SHARE = Words("", "", 100, "%")
-POINTS = Words("", "", 100, "points")
-PLAIN = Words("", "")
+SHARE, POINTS, PLAIN = in_percent("", "", ""), in_points("", "", ""), Words("", "", "")
 
 
 def scale_number(value: float, places: int | None, words: Words) -> Number:

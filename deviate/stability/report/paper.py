@@ -34,26 +34,19 @@ from deviate.report import (
 from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
 from deviate.stability.measures.intervals import JACKKNIFE
 from deviate.stability.report.classes import (
-    SHORT,
+    Rate,
     class_places,
     group_name,
     places_of,
-    rates_of,
     shown_rates,
     spread_pieces,
 )
 from deviate.stability.report.measure_labels import MEASURES, figure_pieces, methods, places_for, scale_number
 from deviate.stability.report.sets import by_name
 
-NAMES: dict[MeasureName, str] = {
-    "churn": "Churn", "majority-agreement": "MajorityAgreement", "unstable-examples": "UnstableExamples",
-    "pearson": "Pearson", "spearman": "Spearman", "cka": "CKA", "ensemble-accuracy": "EnsembleGain",
-    "ensemble-cross-entropy": "EnsembleLoss", "accuracy-sd": "AccuracySD", "cross-entropy-sd": "CrossEntropySD",
-    "ece": "ECE", "ece-sd": "ECESD", "weight-distance": "WeightDistance",
-}  # fmt: skip
-"""Shares in percent, differences and SDs of shares in points, as in the table."""
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
-ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
+OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
+ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
 
 
 def stability_macros(
@@ -93,10 +86,10 @@ def _set_macros(captured: SetStability) -> Iterator[Macro]:
 
 
 def _measure_macros(measure: Measure) -> Iterator[Macro]:
-    words, name = MEASURES[measure.name], NAMES[measure.name]
+    words = MEASURES[measure.name]
     places = places_for(measure.value, measure.interval, words)
-    yield of_estimate(name, measure.value, lambda value: (scale_number(value, places, words),))
-    yield from of_ends(name, measure.interval, lambda value: (Number(words.scale * value, places),))
+    yield of_estimate(words.command, measure.value, lambda value: (scale_number(value, places, words),))
+    yield from of_ends(words.command, measure.interval, lambda value: (Number(words.scale * value, places),))
 
 
 def citations(findings: Findings) -> Iterator[str]:
@@ -120,7 +113,6 @@ def citations(findings: Findings) -> Iterator[str]:
 
 MOST_COLUMNS = 3
 """Experiments beside each other; more stand below each other."""
-LONG_NAMES = ("accuracy", "false positive rate (FPR)", "false negative rate (FNR)")
 Column = tuple[str, dict[MeasureName, Measure]]
 
 
@@ -142,26 +134,27 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
     sets = [captured for captured in findings.stability.sets if captured.groups]
     if not sets:
         return ()
-    notes, rows, places = (Footnotes(), [], shown_rates([group for captured in sets for group in captured.groups]))
+    notes, rows = Footnotes(), []
+    rates = shown_rates([group for captured in sets for group in captured.groups])
     for captured in sets:
         n = len(captured.replicates)
         heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
-        rows.append(Row(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
-        rows += [_group_row(group, n, places, notes) for group in captured.groups]
+        rows.append(Row(heading, (EMPTY,) * (3 + len(rates)), is_heading=True))
+        rows += [_group_row(group, n, rates, notes) for group in captured.groups]
     table = Table(
-        f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([LONG_NAMES[place] for place in places])}; "
+        f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([rate.long_name for rate in rates])}; "
         "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
-        ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
+        ("sub-group", "N", "%", "positive", *(rate.short for rate in rates)),
         tuple(rows),
         footnotes=tuple(notes.texts),
     )
     return (table,)
 
 
-def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes: Footnotes) -> Row:
+def _group_row(group: GroupStability, n_runs: int, rates: Sequence[Rate], notes: Footnotes) -> Row:
     positive: Entry = Absent("not two classes") if group.n_positive is None else cell(Number(group.n_positive, 0))
     entries: list[Entry] = [cell(Number(group.n_examples, 0)), cell(*share(group.share)), positive]
-    for measure in (rates_of(group)[place] for place in places):
+    for measure in (rate.of(group) for rate in rates):
         if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
             entries.append(cell(*spread_pieces(measure.sd, measure, places_of(measure, n_runs))))
         else:
