@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.model import Alignment
+from deviate.stability.captures.outputs import left_out
 
 SMALLEST_SHARE = 0.5
 """Of the examples of the first run, this much at least has to be in all runs: with less they saw different sets."""
@@ -41,8 +42,8 @@ class Aligned:
     notes: tuple[str, ...] = ()
 
 
-def align(runs: Sequence[Examples]) -> Aligned | str:
-    """The way to the same examples in every run, or why there is none.
+def align(runs: Sequence[Examples]) -> Aligned:
+    """The way to the same examples in every run. Raises RecordError where there is none.
 
     Examples with the same input stand for one another in the order in which they came.
     """
@@ -58,7 +59,9 @@ def align(runs: Sequence[Examples]) -> Aligned | str:
             return _as_they_are(
                 runs, "Inputs differ between runs; true labels come in the same order, and so do examples."
             )
-        return f"runs have only {n_common} of {n_first} examples in common: their inputs differ, or the sets do"
+        raise left_out(
+            f"runs have only {n_common} of {n_first} examples in common: their inputs differ, or the sets do"
+        )
     order = np.argsort(alignment[0], kind="stable")
     notes = []
     if any(n_common < run.n for run in runs):
@@ -71,15 +74,15 @@ def _as_they_are(runs: Sequence[Examples], *notes: str) -> Aligned:
     return Aligned((None,) * len(runs), np.arange(runs[0].n), "position", notes)
 
 
-def _by_position(runs: Sequence[Examples], why: str) -> Aligned | str:
+def _by_position(runs: Sequence[Examples], why: str) -> Aligned:
     numbers = sorted({run.n for run in runs})
     if len(numbers) > 1:
-        return f"runs have {numbers[0]} to {numbers[-1]} examples, and {why}"
+        raise left_out(f"runs have {numbers[0]} to {numbers[-1]} examples, and {why}")
     if len(runs) == 1:
         return _as_they_are(runs)
     truths = [run.truth for run in runs if run.truth is not None]
     if any(not _is_same(its, truths[0]) for its in truths[1:]):
-        return f"true labels come in another order from run to run, and {why}"
+        raise left_out(f"true labels come in another order from run to run, and {why}")
     if len(truths) == len(runs):
         return _as_they_are(runs, f"Examples are taken to come in one order, as true labels do: {why}.")
     return _as_they_are(runs, f"Examples are taken to come in one order in all runs: {why}.")

@@ -36,9 +36,10 @@ def collect_captured(experiment: Experiment) -> Captured:
         if not last:
             continue
         remaining_bytes = ALL_BYTES - sum(one.outputs.nbytes for one in sets if one.outputs is not None)
-        frame = build(name, None, last, n_runs=len(runs), reference=None, max_bytes=remaining_bytes)
-        if isinstance(frame, str):
-            reasons.append(f"Set {name} is left out: {frame}.")
+        try:
+            frame = build(name, None, last, n_runs=len(runs), reference=None, max_bytes=remaining_bytes)
+        except RecordError as error:
+            reasons.append(f"Set {name} is left out: {error.message}.")
             continue
         sets.append(frame.captured_set)
         by_step += _steps(name, moments, frame, reasons)
@@ -155,9 +156,8 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
         files = _open_files({replicate: moments[step][replicate] for replicate in replicates}, reasons)
         if len(files) < len(replicates):
             continue
-        built = build(name, step, files, n_runs=len(replicates), reference=frame)
-        if isinstance(built, str):
-            reasons.append(f"Set {name} at step {step} is left out: {built}.")
-        else:
-            sets.append(built.captured_set)
+        try:
+            sets.append(build(name, step, files, n_runs=len(replicates), reference=frame).captured_set)
+        except RecordError as error:
+            reasons.append(f"Set {name} at step {step} is left out: {error.message}.")
     return sets

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from deviate.errors import RecordError
 from deviate.model import OutputKind
 
 Array = npt.NDArray[Any]
@@ -39,27 +40,36 @@ class Form:
         return outputs.reshape(-1)
 
 
-def form_of(outputs: Array, truth: Array | None) -> Form | str:
-    """Determine how a run's outputs on a set are read, from their shape and the labels, or why they cannot be."""
+def left_out(why: str) -> RecordError:
+    """The error for a set that cannot be built."""
+    return RecordError(why, "the set is left out")
+
+
+def form_of(outputs: Array, truth: Array | None) -> Form:
+    """Determine how a run's outputs on a set are read, from their shape and the labels. Raises RecordError."""
     if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
-        return f"outputs are {outputs.dtype}, no numbers that measures are defined for"
+        raise left_out(f"outputs are {outputs.dtype}, no numbers that measures are defined for")
     n, shape = len(outputs), outputs.shape[1:]
     if truth is not None and len(truth) != n:
         truth = None
     n_parts = int(np.prod(shape, dtype=np.int64))
     if not n or not n_parts:
-        return "there are no outputs in it"
+        raise left_out("there are no outputs in it")
     if np.issubdtype(outputs.dtype, np.integer) or outputs.dtype == bool:
         same = truth is not None and int(np.prod(truth.shape[1:], dtype=np.int64)) == n_parts
-        return Form("labels", n_parts=n_parts, notes=_parts_note(n_parts)) if same or n_parts == 1 else _unknown(shape)
+        if not same and n_parts > 1:
+            raise _unknown(shape)
+        return Form("labels", n_parts=n_parts, notes=_parts_note(n_parts))
     if n_parts == 1:
         return Form(_single(outputs, truth))
     if truth is None:
-        return Form("classes", n_columns=n_parts) if len(shape) == 1 else _unknown(shape)
+        if len(shape) > 1:
+            raise _unknown(shape)
+        return Form("classes", n_columns=n_parts)
     return _several(outputs, truth, n_parts)
 
 
-def _several(outputs: Array, truth: Array, n_parts: int) -> Form | str:
+def _several(outputs: Array, truth: Array, n_parts: int) -> Form:
     """Form of outputs with several numbers per example, compared with the true labels."""
     shape, true_shape = outputs.shape[1:], _without_ones(truth).shape[1:]
     if not true_shape and (len(shape) == 1 or _without_ones(outputs).ndim == 2):
@@ -76,11 +86,15 @@ def _several(outputs: Array, truth: Array, n_parts: int) -> Form | str:
         if truth.shape[1:] == rest and is_whole(truth):
             parts = n_parts // shape[axis - 1]
             return Form("classes", axis, parts, shape[axis - 1], _parts_note(parts))
-    return f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not go together"
+    raise left_out(
+        f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not go together"
+    )
 
 
-def _unknown(shape: tuple[int, ...]) -> str:
-    return f"outputs have the shape {shape} per example: without true values nobody knows what they are scores of"
+def _unknown(shape: tuple[int, ...]) -> RecordError:
+    return left_out(
+        f"outputs have the shape {shape} per example: without true values nobody knows what they are scores of"
+    )
 
 
 def _parts_note(n_parts: int) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deviate.errors import RecordError
 from deviate.model import CapturedSet, OutputKind
 from deviate.stability.captures.alignment import Aligned, Examples, align
 from deviate.stability.captures.outputs import (
@@ -18,11 +17,17 @@ from deviate.stability.captures.outputs import (
     form_of,
     is_bounded,
     is_whole,
+    left_out,
     recount,
     score_kind,
 )
 from deviate.stability.captures.stored import KEYS, OUTPUTS, TRUTH, Stored
 
+MOST_BYTES = 1 << 31
+"""What the outputs of a set may take in memory; of more the predicted classes alone are read."""
+
+Order = npt.NDArray[np.intp] | None
+"""Rows of a run in the order in which they are taken; None for as they are."""
 Numbers = npt.NDArray[np.intp]
 """By number of a class in a run: its number in the first run."""
 
@@ -62,13 +67,6 @@ def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, 
     return tuple(numbers_of_runs)
 
 
-MOST_BYTES = 1 << 31
-"""What the outputs of a set may take in memory; of more the predicted classes alone are read."""
-
-Order = npt.NDArray[np.intp] | None
-"""Rows of a run in the order in which they are taken; None for as they are."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Stacked:
     """As in `CapturedSet`: (R, N, C) or (R, N) outputs, (R, N) labels."""
@@ -86,29 +84,22 @@ def stack(
     form: Form,
     n_examples: int,
     max_bytes: int = MOST_BYTES,
-) -> Stacked | str:
-    """Stack the outputs of all runs, or return why their shapes do not match; `max_bytes` limits the memory."""
+) -> Stacked:
+    """Stack the outputs of all runs; `max_bytes` limits the memory. Raises RecordError where shapes do not match."""
     shape = (n_examples * form.n_parts, *((form.n_columns,) if form.kind == "classes" else ()))
     room: _Room | None = None
     kinds: set[OutputKind | None] = set()
     endless: list[int] = []
     for index, (file, replicate, order) in enumerate(zip(files, replicates, orders, strict=True)):
-        try:
-            rows = _rows(file.array(OUTPUTS), order, form, shape)
-        except RecordError as error:
-            return error.message
+        rows = _rows(file.array(OUTPUTS), order, form, shape)
         if rows is None:
-            return f"outputs of run {replicate} are of another shape or kind than those of others"
-        if room is None:
-            new_room = _room(form, len(files), shape, rows.dtype, min(max_bytes, MOST_BYTES))
-            if isinstance(new_room, str):
-                return new_room
-            room = new_room
+            raise left_out(f"outputs of run {replicate} are of another shape or kind than those of others")
+        room = room or _room(form, len(files), shape, rows.dtype, min(max_bytes, MOST_BYTES))
         kinds.add(room.take(index, rows, form))
         if not is_bounded(rows):
             endless.append(replicate)
     if room is None:
-        return "no run kept it"
+        raise left_out("no run kept it")
     stacked = room.fill_in(form, common_kind(kinds))
     return replace(stacked, notes=(*stacked.notes, _warn_unbounded(endless))) if endless else stacked
 
@@ -169,7 +160,7 @@ def _predict_labels(rows: Array, kind: OutputKind | None, form: Form) -> Array:
     return np.asarray(rows > (0.5 if kind == "probabilities" else 0.0))
 
 
-def _room(form: Form, n_runs: int, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> _Room | str:
+def _room(form: Form, n_runs: int, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> _Room:
     """Allocate the arrays, limited by the memory that may be used."""
     if form.kind == "labels":
         return _Room(None, np.empty((n_runs, *shape), np.int64))
@@ -179,7 +170,7 @@ def _room(form: Form, n_runs: int, shape: tuple[int, ...], dtype: np.dtype[Any],
     if n_bytes <= most:
         return _Room(np.empty(whole, dtype), labels)
     if labels is None or labels.nbytes > MOST_BYTES:
-        return f"its outputs take {n_bytes / 1e9:.1f} GB, which is too much to compare"
+        raise left_out(f"its outputs take {n_bytes / 1e9:.1f} GB, which is too much to compare")
     return _Room(None, labels, (f"Outputs take {n_bytes / 1e9:.1f} GB: the predicted classes alone are read.",))
 
 
@@ -211,35 +202,27 @@ def build(
     n_runs: int,
     reference: Frame | None,
     max_bytes: int = MOST_BYTES,
-) -> Frame | str:
-    """Build the set from all runs that can be read, or return why none can.
+) -> Frame:
+    """Build the set from all runs that can be read.
 
     Args:
         files: by replicate. n_runs: how many runs could have kept it.
         reference: the same set at its last moment, whose examples, form and order are to be kept.
         max_bytes: of outputs, in memory.
+
+    Raises:
+        RecordError: a file is damaged, or runs have no outputs that can stand beside each other.
     """
     replicates, notes = sorted(files), [note for file in files.values() for note in file.notes]
-    try:
-        examples = {replicate: _examples(files[replicate]) for replicate in replicates}
-        first = files[replicates[0]].array(OUTPUTS)
-    except RecordError as error:
-        return error.message
+    examples = {replicate: _examples(files[replicate]) for replicate in replicates}
+    first = files[replicates[0]].array(OUTPUTS)
     if len(files) < n_runs:
         notes.append(f"{len(files)} of {n_runs} runs kept this set; the measures are over these.")
     aligned = align([*([reference.examples] if reference else []), *examples.values()])
-    if isinstance(aligned, str):
-        return aligned
     orders, rows = _orders(aligned, reference)
-    if rows is None:
-        return "other examples than those of the last evaluation"
     form = reference.form if reference else form_of(first, examples[replicates[0]].truth)
-    if isinstance(form, str):
-        return form
     truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
     stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), max_bytes)
-    if isinstance(stacked, str):
-        return stacked
     if numbers is not None:
         stacked = _renumber(stacked, numbers)
     outputs, labels, kind = stacked.outputs, stacked.labels, stacked.kind
@@ -283,10 +266,8 @@ def _examples(file: Stored) -> Examples:
     )
 
 
-def _orders(
-    aligned: Aligned, reference: Frame | None
-) -> tuple[Sequence[npt.NDArray[np.intp] | None], npt.NDArray[np.intp] | None]:
-    """Rows to select in each run, and the matching rows of the first run (or reference); None if unaligned."""
+def _orders(aligned: Aligned, reference: Frame | None) -> tuple[Sequence[Order], npt.NDArray[np.intp]]:
+    """Rows to select in each run, and the matching rows of the first run (or reference)."""
     if reference is None:
         return aligned.orders, aligned.positions
     orders = aligned.orders[1:]
@@ -295,7 +276,7 @@ def _orders(
     place = np.searchsorted(aligned.positions, reference.rows)
     place = np.minimum(place, max(len(aligned.positions) - 1, 0))
     if not len(aligned.positions) or not np.array_equal(aligned.positions[place], reference.rows):
-        return orders, None
+        raise left_out("other examples than those of the last evaluation")
     return [place if order is None else order[place] for order in orders], reference.rows
 
 
