@@ -50,7 +50,7 @@ def align(runs: Sequence[Examples]) -> Aligned:
     keys = [run.keys for run in runs if run.keys is not None]
     if len(keys) < len(runs):
         return _by_position(runs, "no run tells its inputs apart" if not keys else "not all runs tell inputs apart")
-    if all(np.array_equal(its, keys[0]) for its in keys[1:]):
+    if all(np.array_equal(run_keys, keys[0]) for run_keys in keys[1:]):
         return _as_they_are(runs)
     alignment = _by_keys(keys, [run.truth for run in runs])
     n_common, n_first = len(alignment[0]), runs[0].n
@@ -81,7 +81,7 @@ def _by_position(runs: Sequence[Examples], why: str) -> Aligned:
     if len(runs) == 1:
         return _as_they_are(runs)
     truths = [run.truth for run in runs if run.truth is not None]
-    if any(not _is_same(its, truths[0]) for its in truths[1:]):
+    if any(not _is_same(truth, truths[0]) for truth in truths[1:]):
         raise left_out(f"true labels come in another order from run to run, and {why}")
     if len(truths) == len(runs):
         return _as_they_are(runs, f"Examples are taken to come in one order, as true labels do: {why}.")
@@ -92,15 +92,15 @@ def _by_keys(
     keys: Sequence[npt.NDArray[np.uint64]], truths: Sequence[npt.NDArray[np.generic] | None]
 ) -> list[npt.NDArray[np.intp]]:
     """Rows of each run that have a partner in all others, sorted by key, and by true label where that is one number."""
-    all_keys, numbers = np.unique(np.concatenate(keys), return_inverse=True)
-    numbers_of_runs = np.split(numbers, np.cumsum([len(its) for its in keys])[:-1])
-    counts = np.min([np.bincount(its, minlength=len(all_keys)) for its in numbers_of_runs], axis=0)
+    all_keys, key_numbers = np.unique(np.concatenate(keys), return_inverse=True)
+    numbers_of_runs = np.split(key_numbers, np.cumsum([len(run_keys) for run_keys in keys])[:-1])
+    counts = np.min([np.bincount(numbers, minlength=len(all_keys)) for numbers in numbers_of_runs], axis=0)
     orders = []
-    for its, truth in zip(numbers_of_runs, truths, strict=True):
-        labels = [truth] if truth is not None and truth.shape == its.shape else []
-        rows = np.lexsort((*labels, its))
-        nth = np.arange(len(rows)) - np.searchsorted(its[rows], its[rows])
-        orders.append(rows[nth < counts[its[rows]]])
+    for numbers, truth in zip(numbers_of_runs, truths, strict=True):
+        labels = [truth] if truth is not None and truth.shape == numbers.shape else []
+        rows = np.lexsort((*labels, numbers))
+        nth = np.arange(len(rows)) - np.searchsorted(numbers[rows], numbers[rows])
+        orders.append(rows[nth < counts[numbers[rows]]])
     return orders
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from deviate.errors import RecordError
 from deviate.model import Artifact, Captured, CapturedSet, Experiment, NotCaptured, Run
-from deviate.stability.captures.sets import Frame, build
+from deviate.stability.captures.sets import Frame, build, runs_text
 from deviate.stability.captures.stored import Stored, combine_shards
 from deviate.stability.captures.weights import weights_at
 
@@ -57,7 +57,7 @@ def _drop_earlier_files(
         for run in runs
         if any((failure.kind, failure.name) == ("predictions", name) for failure in run.not_captured)
     }
-    return {replicate: its for replicate, its in files.items() if replicate not in full}
+    return {replicate: shards for replicate, shards in files.items() if replicate not in full}
 
 
 def _list_refusals(runs: Sequence[Run]) -> list[str]:
@@ -66,11 +66,9 @@ def _list_refusals(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         for failure in run.not_captured:
             replicates_by_failure.setdefault(failure, []).append(run.replicate)
-    return [f"Not captured in {_replicates(those)}: {failure}." for failure, those in replicates_by_failure.items()]
-
-
-def _replicates(those: Sequence[int]) -> str:
-    return f"run{'s' * (len(those) > 1)} {', '.join(map(str, those))}"
+    return [
+        f"Not captured in {runs_text(replicates)}: {failure}." for failure, replicates in replicates_by_failure.items()
+    ]
 
 
 def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
@@ -86,7 +84,7 @@ def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
                     with_missing_files.add(run.replicate)
     if with_missing_files:
         reasons.append(
-            f"Files with captured outputs of {_replicates(sorted(with_missing_files))} are not there any more."
+            f"Files with captured outputs of {runs_text(sorted(with_missing_files))} are not there any more."
         )
     return {name: moments for name, moments in sets.items() if None in moments}
 
@@ -114,10 +112,10 @@ def _moments(run: Run) -> dict[str, dict[int | None, list[Artifact]]]:
                 first[artifact.name], last[artifact.name] = artifact.rank or 0, artifact.step
     return {
         name: {
-            **{step: _shards(artifacts) for step, artifacts in its.items() if step is not None},
-            None: _shards(its[last[name]]),
+            **{step: _shards(artifacts) for step, artifacts in by_step.items() if step is not None},
+            None: _shards(by_step[last[name]]),
         }
-        for name, its in files.items()
+        for name, by_step in files.items()
     }
 
 
@@ -139,8 +137,8 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
     replicates = frame.captured_set.replicates
     all_steps = [step for step in moments if step is not None]
     steps = sorted(step for step in all_steps if all(replicate in moments[step] for replicate in replicates))
-    most_kept = max(sum(replicate in moments[step] for step in all_steps) for replicate in replicates)
-    if len(steps) < len(all_steps) and most_kept > 1:  # with one each, runs of other lengths have but their last one
+    n_most_steps = max(sum(replicate in moments[step] for step in all_steps) for replicate in replicates)
+    if len(steps) < len(all_steps) and n_most_steps > 1:  # with one each, runs of other lengths have but their last one
         reasons.append(
             f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs, and left out."
         )

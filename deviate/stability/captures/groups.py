@@ -64,8 +64,8 @@ def read_groups(texts: Sequence[str]) -> Groups:
         if match is None:
             logged += [name.strip() for name in text.split(",") if name.strip()]
         else:
-            wanted = [name.strip() for name in (match["columns"] or "").split(",") if name.strip()]
-            tables.append(_table(Path(match["file"]), match["set"], wanted))
+            column_names = [name.strip() for name in (match["columns"] or "").split(",") if name.strip()]
+            tables.append(_table(Path(match["file"]), match["set"], column_names))
     return Groups(tuple(tables), tuple(logged))
 
 
@@ -103,7 +103,7 @@ def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
             )
 
 
-def _table(path: Path, set_name: str | None, wanted: Sequence[str]) -> Table:
+def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> Table:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
@@ -118,13 +118,13 @@ def _table(path: Path, set_name: str | None, wanted: Sequence[str]) -> Table:
     uneven = next((number for number, row in enumerate(body, 2) if len(row) != len(head)), None)
     if uneven is not None:
         raise InputError(f"--groups {path}: row {uneven} has another number of columns than the head", "correct it")
-    for name in wanted:
+    for name in column_names:
         if name not in head:
             raise InputError(f"--groups {path} has no column {name!r}", f"it has: {', '.join(head)}")
     columns = {name: np.array([row[at].strip() for row in body]) for at, name in enumerate(head)}
-    id_column = next((name for name in head if name.lower() in IDS and name not in wanted), None)
+    id_column = next((name for name in head if name.lower() in IDS and name not in column_names), None)
     ids = None if id_column is None else _ids(path, id_column, columns.pop(id_column))
-    chosen = {name: columns[name] for name in wanted or columns}
+    chosen = {name: columns[name] for name in column_names or columns}
     if not chosen:
         raise InputError(f"--groups {path} has ids alone", "add a column that tells the group of each example")
     return Table(str(path), set_name, chosen, ids)

@@ -101,12 +101,15 @@ def stack(
     if room is None:
         raise left_out("no run kept it")
     stacked = room.fill_in(form, common_kind(kinds))
-    return replace(stacked, notes=(*stacked.notes, _warn_unbounded(endless))) if endless else stacked
+    if not endless:
+        return stacked
+    runs = runs_text(endless)
+    note = f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
+    return replace(stacked, notes=(*stacked.notes, note))
 
 
-def _warn_unbounded(replicates: Sequence[int]) -> str:
-    runs = f"run{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
-    return f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
+def runs_text(replicates: Sequence[int]) -> str:
+    return f"run{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
 
 
 def reorder(array: Array, order: Order) -> Array:

@@ -59,7 +59,7 @@ def combine_shards(shards: Sequence[Artifact]) -> Stored:
     """
     paths = [shard.path for shard in shards]
     names = [names_in(path) for path in paths]
-    common = tuple(name for name in names[0] if all(name in its for its in names))
+    common = tuple(name for name in names[0] if all(name in names_of_file for names_of_file in names))
     if OUTPUTS not in common:
         raise RecordError(f"{paths[0].name} holds no outputs", RUN_LEFT_OUT)
     outputs = [_head(path) for path in paths]

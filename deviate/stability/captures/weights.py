@@ -38,9 +38,9 @@ def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights
         for replicate, files in by_replicate.items()
     }
     steps = sorted(set.intersection(*(set(files) for files in by_step.values())))
-    n_known = len(set().union(*by_step.values()))
-    if len(steps) < n_known and any(len(files) > 1 for files in by_step.values()):
-        reasons.append(f"Weights: {n_known - len(steps)} of {n_known} steps are not in all runs, and left out.")
+    n_steps = len(set().union(*by_step.values()))
+    if len(steps) < n_steps and any(len(files) > 1 for files in by_step.values()):
+        reasons.append(f"Weights: {n_steps - len(steps)} of {n_steps} steps are not in all runs, and left out.")
     beside = (
         _beside({replicate: files[step] for replicate, files in by_step.items()}, step, reasons) for step in steps
     )
@@ -68,7 +68,7 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
     if not shapes:
         return None
     first = next(iter(shapes.values()))
-    names = [name for name, shape in first.items() if all(its.get(name) == shape for its in shapes.values())]
+    names = [name for name, shape in first.items() if all(layers.get(name) == shape for layers in shapes.values())]
     left_out = sorted(set().union(*shapes.values()) - set(names))
     if left_out:
         reasons.append(f"Weights that not all runs have in one shape are left out: {first_few(left_out, 3)}.")

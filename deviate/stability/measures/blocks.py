@@ -12,7 +12,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 N_THREADS = 4
 """NumPy releases the interpreter lock on large pieces. More threads than this wait for memory and each other."""
@@ -28,7 +28,7 @@ IDENTICAL = 1 - 1e-12
 """Correlation above which runs may be bitwise identical."""
 
 
-def on_threads(function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
+def on_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """The results of the function for each item, in their order."""
     if len(items) < 2:
         return [function(item) for item in items]

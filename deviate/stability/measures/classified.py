@@ -18,7 +18,7 @@ from deviate.stats import SINGLE_RUN
 Vector = NDArray[np.float64]
 Counts = NDArray[np.int32]
 N_BINS = 15
-N_SHOWN = 20
+N_UNSTABLE = 20
 N_AT_ONCE = 4096
 """Number of examples whose labels, of many runs, stay in a core's cache."""
 NO_MAJORITY = Unavailable("of two runs each is as good as the majority")
@@ -230,7 +230,7 @@ def least_stable(captured: CapturedSet, answers: Classified) -> tuple[UnstableEx
     if labels is None or n_alike is None or len(labels) < 2:
         return ()
     rates = flip_rates(n_alike)
-    order = np.lexsort((captured.positions, -rates))[:N_SHOWN]
+    order = np.lexsort((captured.positions, -rates))[:N_UNSTABLE]
     return tuple(
         UnstableExample(
             position=int(captured.positions[at]),

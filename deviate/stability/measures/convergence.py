@@ -65,8 +65,8 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
     # In order of preference, as a series is read from disk only when needed.
-    wanted = _order_metrics(experiment.metrics, metric)
-    chosen = next((metric for metric in wanted if _is_curve(runs, metric.name)), None)
+    metrics = _order_metrics(experiment.metrics, metric)
+    chosen = next((metric for metric in metrics if _is_curve(runs, metric.name)), None)
     if chosen is None:
         return None
     curves = [_curve(run, chosen.name) for run in runs]

@@ -21,13 +21,13 @@ from deviate.stability.measures.blocks import (
 
 CACHE_BYTES = 2**20
 """Bytes processed at once, so that they stay in a core's cache."""
-N_TAKEN, N_PREPARED = 64, 512
+N_AT_ONCE, N_PREPARED = 64, 512
 """Examples whose pairs are in memory at once, and those that one thread prepares at once."""
 SMALL = 2**18
 """Multiplications in a matrix product that starts no BLAS threads."""
 N_FACTORS = 16
 """Examples whose likelihoods are multiplied before one logarithm is taken, which costs ten times as much. It divides
-N_TAKEN."""
+N_AT_ONCE."""
 LEAST_PRODUCT = 1e-280
 """Products of probabilities above this have not lost precision to underflow."""
 
@@ -145,13 +145,13 @@ def _losses_of_piece(scores: Floats, truth: Labels, piece: slice) -> Matrix:
     losses = np.zeros((n_runs, n_runs))
     width = min(WIDTH, n_runs, max(1, math.isqrt(SMALL // n_classes)))
     tiles = pieces(n_runs, width)
-    room = np.empty(N_TAKEN * width * width)
+    room = np.empty(N_AT_ONCE * width * width)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         halves -= np.take_along_axis(halves, true, axis=2)
         halves /= 2
         powers = np.exp(halves).transpose(1, 0, 2).copy()
         turned = powers.transpose(0, 2, 1).copy()
-        for part in pieces(len(powers), N_TAKEN):
+        for part in pieces(len(powers), N_AT_ONCE):
             for place, rows in enumerate(tiles):
                 for columns in tiles[place:]:
                     both = _likelihoods(powers[part, rows], turned[part, :, columns], room)

@@ -123,7 +123,7 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
     Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
     """
-    scales = [_own(_flat(layer, 1)) for layer in layers.values()]
+    scales = [_layer_products(_flat(layer, 1)) for layer in layers.values()]
     largest = np.max([snapshot.largest for snapshot in scales], axis=0)
     usable = np.isfinite(largest) & (largest > 0)
     exponents = np.max([snapshot.exponents for snapshot in scales], axis=0)
@@ -147,7 +147,7 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Own:
+class _LayerProducts:
     """Per layer: the largest weight of each run, its exponent of two, and the products of the scaled runs."""
 
     largest: Matrix
@@ -155,7 +155,7 @@ class _Own:
     products: Matrix
 
 
-def _own(layer: Floats) -> _Own:
+def _layer_products(layer: Floats) -> _LayerProducts:
     """Compute these values of a layer; layers are read one by one to bound the memory."""
     largest = np.abs(layer).max(axis=1, initial=0).astype(np.float64)
     usable = np.isfinite(largest)
@@ -164,7 +164,7 @@ def _own(layer: Floats) -> _Own:
     sums = np.zeros((len(layer), len(layer)))
     for numbers in _scale_pieces(layer, exponents, usable):
         sums += products(numbers, numbers)
-    return _Own(largest, exponents, sums)
+    return _LayerProducts(largest, exponents, sums)
 
 
 def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
@@ -174,9 +174,9 @@ def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterato
         yield np.where(usable[:, None], layer[:, piece], 0.0).astype(np.float64) * scales
 
 
-def _flat(numbers: npt.NDArray[Any], n_kept: int) -> npt.NDArray[Any]:
+def _flat(numbers: npt.NDArray[Any], n_dimensions: int) -> npt.NDArray[Any]:
     """Flatten all dimensions but the first ones."""
-    return numbers.reshape(*numbers.shape[:n_kept], math.prod(numbers.shape[n_kept:]))
+    return numbers.reshape(*numbers.shape[:n_dimensions], math.prod(numbers.shape[n_dimensions:]))
 
 
 def _narrowest(labels: Labels) -> npt.DTypeLike:

@@ -306,13 +306,13 @@ def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
 
 
-def shown_rates(groups: Sequence[GroupStability]) -> list[Rate]:
+def present_rates(groups: Sequence[GroupStability]) -> list[Rate]:
     """The rates that some sub-group has."""
     return [rate for rate in RATES if any(isinstance(rate.of(group), GroupMeasure) for group in groups)]
 
 
 def _group_table(captured: SetStability, heading: str) -> Table:
-    rates, n_composed = shown_rates(captured.groups), 4 if _has_classes(captured) else 2
+    rates, n_composed = present_rates(captured.groups), 4 if _has_classes(captured) else 2
     heads = [head for rate in rates for head in (f"{rate.short} (%)", "SD", "SD over that of all")]
     return Table(
         f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",

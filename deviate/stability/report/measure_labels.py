@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from deviate.model import Estimate, Findings, Interval, Measure, MeasureName, SetStability, Unavailable, WeightStability
+from deviate.model import (
+    Estimate,
+    Findings,
+    Interval,
+    Measure,
+    MeasureName,
+    SetStability,
+    StabilityFindings,
+    Unavailable,
+    WeightStability,
+)
 from deviate.report import (
     Absent,
     BreakdownPlot,
@@ -194,6 +204,12 @@ def measure_text(measure: Measure, *, has_level: bool = False) -> str:
 
 def find_measure(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
     return next((measure for measure in measures if measure.name == name), None)
+
+
+def all_measures(stability: StabilityFindings) -> list[Measure]:
+    """Measures of all sets, and distances of weights."""
+    of_sets = [measure for captured in stability.sets for measure in captured.measures]
+    return of_sets + [weights.distance for weights in stability.weights]
 
 
 def over(stability: SetStability | WeightStability) -> str:

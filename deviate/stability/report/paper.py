@@ -38,10 +38,17 @@ from deviate.stability.report.classes import (
     class_places,
     group_name,
     places_of,
-    shown_rates,
+    present_rates,
     spread_pieces,
 )
-from deviate.stability.report.measure_labels import MEASURES, figure_pieces, methods, places_for, scale_number
+from deviate.stability.report.measure_labels import (
+    MEASURES,
+    all_measures,
+    figure_pieces,
+    methods,
+    places_for,
+    scale_number,
+)
 from deviate.stability.report.sets import by_name
 
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
@@ -95,8 +102,7 @@ def _measure_macros(measure: Measure) -> Iterator[Macro]:
 def citations(findings: Findings) -> Iterator[str]:
     """Keys of the publications behind the measures of a report."""
     stability = findings.stability
-    measures = [measure for captured in stability.sets for measure in captured.measures]
-    measures += [weights.distance for weights in stability.weights]
+    measures = all_measures(stability)
     names = {measure.name for measure in measures if not isinstance(measure.value, Unavailable)}
     intervals = [measure.interval for measure in measures if isinstance(measure.interval, Interval)]
     uses = {
@@ -135,7 +141,7 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
     if not sets:
         return ()
     notes, rows = Footnotes(), []
-    rates = shown_rates([group for captured in sets for group in captured.groups])
+    rates = present_rates([group for captured in sets for group in captured.groups])
     for captured in sets:
         n = len(captured.replicates)
         heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
@@ -241,13 +247,10 @@ def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
 
 def _caption(findings: Findings, labels: Sequence[str]) -> str:
     stability = findings.stability
-    measures = [one for captured in stability.sets for one in captured.measures] + [
-        weight_stability.distance for weight_stability in stability.weights
-    ]
     runs = {labels[one.experiment]: len(one.replicates) for one in stability.weights}
     runs |= {labels[one.experiment]: len(one.replicates) for one in stability.sets}
     counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
-    text = methods([one.interval for one in measures])
+    text = methods(measure.interval for measure in all_measures(stability))
     brackets = f" Brackets: intervals ({text}), from runs and never from pairs." if text else ""
     return (
         f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "

@@ -100,7 +100,7 @@ def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
     }
     for captured in findings.stability.sets:
         steps = tuple((one.step, one.weight_distance) for one in captured.steps)
-        if captured.experiment not in steps_of_weights and any(_is_known(measure) for _, measure in steps):
+        if captured.experiment not in steps_of_weights and any(_has_value(measure) for _, measure in steps):
             steps_of_weights[captured.experiment] = (len(captured.replicates), steps)
     return [(index, n, steps) for index, (n, steps) in sorted(steps_of_weights.items())]
 
@@ -119,7 +119,7 @@ def _steps_plot(
     curves: Sequence[tuple[int, int, Steps]], labels: Sequence[str], key: str, title: str, axis: str
 ) -> StepsPlot | None:
     """A plot; None if no experiment has a value at a step."""
-    drawn = [(index, n, [step for step in steps if _is_known(step[1])]) for index, n, steps in curves]
+    drawn = [(index, n, [step for step in steps if _has_value(step[1])]) for index, n, steps in curves]
     drawn = [curve for curve in drawn if curve[2]]
     if not drawn:
         return None
@@ -163,5 +163,5 @@ def _line(index: int, n: int, steps: Steps, label: str) -> StepLine:
     )
 
 
-def _is_known(measure: Measure) -> bool:
+def _has_value(measure: Measure) -> bool:
     return not isinstance(measure.value, Unavailable)

@@ -3,14 +3,20 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Findings, Interval, SetStability, Unavailable
+from deviate.model import Findings, Interval, Measure, SetStability, Unavailable
 from deviate.report import Absent, Block, Items, Section, clean, confidence_text, counted, counted_of, name_text
 from deviate.stability.report import classes
 from deviate.stability.report.classes import widest_in_brief, worst_in_brief
 from deviate.stability.report.convergence import convergence_part, weak_part
-from deviate.stability.report.measure_labels import find_measure, measure_text, methods
+from deviate.stability.report.measure_labels import all_measures, find_measure, measure_text, methods
 from deviate.stability.report.sets import N_OPEN, N_SETS, by_name, headline, sentence, set_parts, weights_part
 
+Sets = Sequence[SetStability]
+MOST_ITEMS = 4
+MOST_REASONS = 2
+TEST = re.compile(r"(?:^|_)test(?:_|$)")
+"""Names of the set that scores are about, where others were evaluated on the way."""
+N_CLASS_PARTS = 24
 NOTHING = (
     "Neither predictions nor weights of these runs are on record, so this report does not say on how many predictions "
     "runs disagree (churn), nor how far apart and how alike they are: "
@@ -39,9 +45,8 @@ HASHES = " The final weights have a hash of each run (Provenance): it tells equa
 def _why_nothing(findings: Findings) -> str:
     """Reasons why there are no results on stability; empty if there are."""
     stability = findings.stability
-    return (
-        "" if stability.sets or stability.weights or stability.convergence or stability.weak else _no_captures(findings)
-    )
+    has_results = stability.sets or stability.weights or stability.convergence or stability.weak
+    return "" if has_results else _no_captures(findings)
 
 
 def _no_captures(findings: Findings) -> str:
@@ -62,23 +67,19 @@ def _reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sentences))
 
 
-def _missing_parts(findings: Findings) -> tuple[str, ...]:
+def _missing_parts(findings: Findings) -> Iterator[str]:
     """Missing parts of the section, with the commands that add them."""
     stability = findings.stability
-    has_steps = any(one.steps for one in stability.sets) or any(one.steps for one in stability.weights)
-    captures = [
-        "" if stability.sets else NO_PREDICTIONS,
-        "" if stability.weights else NO_WEIGHTS,
-        "" if has_steps else NO_STEPS,
-        "" if any(one.reductions for one in stability.sets) else NO_REDUCTIONS,
-    ]
     if not stability.sets and not stability.weights:
-        captures = [_no_captures(findings)]
-    sentences = [*captures, "" if stability.convergence else NO_CONVERGENCE, "" if stability.weak else NO_WEAK]
-    return tuple(filter(None, sentences))
-
-
-N_CLASS_PARTS = 24
+        yield _no_captures(findings)
+    else:
+        yield from [] if stability.sets else [NO_PREDICTIONS]
+        yield from [] if stability.weights else [NO_WEIGHTS]
+        has_steps = any(one.steps for one in stability.sets) or any(one.steps for one in stability.weights)
+        yield from [] if has_steps else [NO_STEPS]
+        yield from [] if any(one.reductions for one in stability.sets) else [NO_REDUCTIONS]
+    yield from [] if stability.convergence else [NO_CONVERGENCE]
+    yield from [] if stability.weak else [NO_WEAK]
 
 
 def sections(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -87,17 +88,16 @@ def sections(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 
 
 def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
-    """Section on evaluation sets, weights, convergence and weak runs; `labels` name the experiments."""
-    nothing = _why_nothing(findings)
+    """Section on evaluation sets, weights, convergence and weak runs."""
+    nothing, reasons = _why_nothing(findings), _reasons(findings, labels)
     if nothing:
-        reasons = [Absent(" ".join([nothing, *_reasons(findings, labels)]))]
-        return Section("stability", "Stability", (*reasons, Items((), "footnotes")))
+        return Section("stability", "Stability", (Absent(" ".join([nothing, *reasons])), Items((), "footnotes")))
     blocks: tuple[Block, ...] = (
         *set_parts(findings, labels),
         *weights_part(findings, labels),
         *convergence_part(findings, labels),
         *weak_part(findings, labels),
-        *map(Absent, (*_reasons(findings, labels), *_missing_parts(findings))),
+        *map(Absent, (*reasons, *_missing_parts(findings))),
         Items(tuple(_footnotes(findings)), "footnotes"),
     )
     return Section("stability", "Stability", blocks)
@@ -105,20 +105,17 @@ def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
 
 def class_section(findings: Findings, labels: Sequence[str]) -> Section:
     """Section on classes and sub-groups of evaluation sets."""
-    is_there = not _why_nothing(findings)
-    sets = findings.stability.sets if is_there else ()
-    notes = tuple(classes.footnotes(findings)) if is_there else ()
-    blocks = (
-        *(_class_parts(findings, labels) if is_there else ()),
-        Items(notes, "footnotes"),
+    sets = findings.stability.sets
+    blocks: tuple[Block, ...] = (
+        *_class_parts(sets[:N_CLASS_PARTS], labels),
+        Items(tuple(classes.footnotes(findings)), "footnotes"),
         *([] if any(captured.classes for captured in sets) else [Absent(NO_CLASSES)]),
         *([] if any(captured.groups for captured in sets) else [Absent(NO_GROUPS)]),
     )
     return Section("classes", "Classes of evaluation sets", blocks)
 
 
-def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
-    sets = findings.stability.sets[:N_CLASS_PARTS]
+def _class_parts(sets: Sets, labels: Sequence[str]) -> Iterator[Section]:
     for place, captured in enumerate(sets):
         if captured.classes:
             yield classes.class_part(captured, place, labels, is_folded=place >= N_OPEN)
@@ -128,9 +125,7 @@ def _class_parts(findings: Findings, labels: Sequence[str]) -> Iterator[Section]
 
 def _footnotes(findings: Findings) -> Iterator[str]:
     stability = findings.stability
-    measures = [one for captured in stability.sets for one in captured.measures] + [
-        weight_stability.distance for weight_stability in stability.weights
-    ]
+    measures = all_measures(stability)
     if methods_text := methods(one.interval for one in measures):
         yield f"Intervals: {methods_text}. They come from runs, never from pairs: pairs share their runs."
     if stability.sets:
@@ -155,13 +150,6 @@ def limits(findings: Findings) -> Iterator[str]:
         yield "Distance of weights is not distance of functions: units of a layer may change places."
 
 
-Sets = Sequence[SetStability]
-MOST_NAMED = 4
-MOST_REASONS = 2
-TEST = re.compile(r"(?:^|_)test(?:_|$)")
-"""Names of the set that scores are about, where others were evaluated on the way."""
-
-
 def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     """At most four sentences on the test set, else on the first set; on weights if there are no predictions.
 
@@ -169,14 +157,11 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     """
     sets_by_name, lacking = by_name(findings), _lacking(findings, labels)
     if not sets_by_name:
-        return (
-            *(sentence(weight_stability, labels) for weight_stability in findings.stability.weights[:MOST_NAMED]),
-            *lacking,
-        )
+        return (*(sentence(weights, labels) for weights in findings.stability.weights[:MOST_ITEMS]), *lacking)
     (_, sets), *other_sets = sorted(sets_by_name.items(), key=lambda pair: not TEST.search(pair[0]))
     lines = [_churn(sets, labels), *_least(sets, labels)]
     if other_sets:
-        text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_NAMED]) + " …" * (len(other_sets) > MOST_NAMED)
+        text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_ITEMS]) + " …" * (len(other_sets) > MOST_ITEMS)
         lines.append(
             f"… and of {counted_of(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability"
         )
@@ -194,8 +179,8 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     first = sets[0]
     if len(sets) == 1:
         return headline(first, labels[first.experiment])
-    parts = [f"{labels[captured.experiment]} {_figure(captured)}" for captured in sets[:MOST_NAMED]]
-    n_left = len(sets) - MOST_NAMED
+    parts = [f"{labels[captured.experiment]} {_figure(captured)}" for captured in sets[:MOST_ITEMS]]
+    n_left = len(sets) - MOST_ITEMS
     more = f"; and {n_left} more" if n_left > 0 else ""
     subject = "Two runs disagree" if find_measure(first.measures, "churn") else "Correlation of the outputs of two runs"
     level = next((text for one in sets if (text := _level(one))), "")
@@ -203,8 +188,12 @@ def _churn(sets: Sets, labels: Sequence[str]) -> str:
     return f"{subject} on {examples}{level}: {'; '.join(parts)}{more}."
 
 
+def _headline_measure(captured: SetStability) -> Measure | None:
+    return find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
+
+
 def _figure(captured: SetStability) -> str:
-    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
+    measure = _headline_measure(captured)
     if measure is None:
         return "not known"
     if isinstance(measure.value, Unavailable):
@@ -213,7 +202,7 @@ def _figure(captured: SetStability) -> str:
 
 
 def _level(captured: SetStability) -> str:
-    measure = find_measure(captured.measures, "churn") or find_measure(captured.measures, "pearson")
+    measure = _headline_measure(captured)
     interval = measure.interval if measure else None
     return f" [{confidence_text(interval.confidence)} CI]" if isinstance(interval, Interval) else ""
 

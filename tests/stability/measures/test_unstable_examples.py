@@ -52,7 +52,7 @@ def test_the_least_stable_examples_are_those_on_which_most_pairs_disagree(seed: 
     rates = [np.mean([one != other for one, other in itertools.combinations(labels[:, at], 2)]) for at in range(50)]
     unstable = least(found)
     order = sorted((at for at in range(50) if rates[at] > 0), key=lambda at: (-round(rates[at], 12), at))
-    assert [it.position for it in unstable] == order[: classified.N_SHOWN]
+    assert [it.position for it in unstable] == order[: classified.N_UNSTABLE]
     for it in unstable:
         assert it.flip_rate == pytest.approx(rates[it.position])
         assert dict(it.votes) == {label: list(labels[:, it.position]).count(label) for label, _ in it.votes}
