@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.stability.judge import captured_of as captured_of
+    from deviate.stability.captures.collect import captured_of as captured_of
     from deviate.stability.judge import stability as stability
     from deviate.stability.report.csv_tables import CSV_TABLES as CSV_TABLES
     from deviate.stability.report.csv_tables import csv_tables as csv_tables

@@ -2,8 +2,13 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from deviate.errors import InputError
-from deviate.model import Captured, Experiment, StabilityFindings
+from deviate.model import Experiment, StabilityFindings
+from deviate.stability import measures
+from deviate.stability.captures.collect import captured_of
+from deviate.stability.captures.groups import read_groups, refuse_unknown, with_groups
 
 
 def stability(
@@ -23,11 +28,6 @@ def stability(
     Raises:
         InputError: groups fit no set, or no experiment has the metric of `weak`.
     """
-    import numpy as np  # with SciPy 0.5 s, which commands that do not judge should not wait for
-
-    from deviate.stability import measures
-    from deviate.stability.captures.groups import read_groups, refuse_unknown, with_groups
-
     requested_groups = read_groups(groups)
     captured = [captured_of(experiment) for experiment in experiments]
     if groups and not any(capture.sets for capture in captured):
@@ -53,12 +53,3 @@ def stability(
         weak=weak,
         convergence_metric=metric,
     )
-
-
-def captured_of(experiment: Experiment) -> Captured:
-    """Captured outputs and weights of an experiment's completed runs as arrays; empty if there are none."""
-    if not any(run.artifacts or run.not_captured for run in experiment.runs):
-        return Captured()
-    from deviate.stability.captures.collect import collect_captured
-
-    return collect_captured(experiment)

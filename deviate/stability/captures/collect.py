@@ -18,8 +18,8 @@ Moments = dict[int | None, dict[int, list[Artifact]]]
 """Of one set: files by moment (a step of the main loop, None for the last evaluation) and replicate."""
 
 
-def collect_captured(experiment: Experiment) -> Captured:
-    """Load everything that the completed runs of an experiment captured.
+def captured_of(experiment: Experiment) -> Captured:
+    """Outputs and weights that the completed runs of an experiment captured, as arrays; empty if there are none.
 
     Damaged or missing files, and sets that cannot be aligned, are reported as reasons; they do not raise.
     """

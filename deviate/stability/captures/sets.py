@@ -87,25 +87,74 @@ def stack(
 ) -> Stacked:
     """Stack the outputs of all runs; `max_bytes` limits the memory. Raises RecordError where shapes do not match."""
     shape = (n_examples * form.n_parts, *((form.n_columns,) if form.kind == "classes" else ()))
-    room: _Room | None = None
-    kinds: set[OutputKind | None] = set()
-    endless: list[int] = []
+    stacking: _Stacking | None = None
     for index, (file, replicate, order) in enumerate(zip(files, replicates, orders, strict=True)):
         rows = _rows(file.array(OUTPUTS), order, form, shape)
         if rows is None:
             raise left_out(f"outputs of run {replicate} are of another shape or kind than those of others")
-        room = room or _room(form, len(files), shape, rows.dtype, min(max_bytes, MOST_BYTES))
-        kinds.add(room.take(index, rows, form))
-        if not is_bounded(rows):
-            endless.append(replicate)
-    if room is None:
+        stacking = stacking or _Stacking(form, (len(files), *shape), rows.dtype, min(max_bytes, MOST_BYTES))
+        stacking.add(index, replicate, rows)
+    if stacking is None:
         raise left_out("no run kept it")
-    stacked = room.fill_in(form, common_kind(kinds))
-    if not endless:
-        return stacked
-    runs = runs_text(endless)
-    note = f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
-    return replace(stacked, notes=(*stacked.notes, note))
+    return stacking.finish()
+
+
+class _Stacking:
+    """Outputs and classes of runs, added one by one to arrays that are allocated once.
+
+    Args:
+        shape: (R, N, C) or (R, N). most: bytes that outputs may take; of more the predicted classes alone are kept.
+    """
+
+    def __init__(self, form: Form, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> None:
+        self.form = form
+        self.outputs: npt.NDArray[np.floating[Any]] | None = None
+        self.labels: npt.NDArray[np.integer[Any]] | None = None
+        self.notes: list[str] = []
+        self.kinds: set[OutputKind | None] = set()
+        self.unbounded: list[int] = []
+        if form.kind == "labels":
+            self.labels = np.empty(shape, np.int64)
+            return
+        whole = (*shape, 2) if form.kind == "binary" else shape
+        n_bytes = int(np.prod(whole, dtype=np.int64)) * dtype.itemsize
+        if form.kind != "values":
+            self.labels = np.empty(shape[:2], np.int32)
+        if n_bytes <= most:
+            self.outputs = np.empty(whole, dtype)
+        elif self.labels is None or self.labels.nbytes > MOST_BYTES:
+            raise left_out(f"its outputs take {n_bytes / 1e9:.1f} GB, which is too much to compare")
+        else:
+            self.notes.append(f"Outputs take {n_bytes / 1e9:.1f} GB: the predicted classes alone are read.")
+
+    def add(self, index: int, replicate: int, rows: Array) -> None:
+        kind = score_kind(rows, self.form)
+        self.kinds.add(kind)
+        if not is_bounded(rows):
+            self.unbounded.append(replicate)
+        if self.labels is not None:
+            self.labels[index] = rows if self.form.kind == "labels" else self._predict(rows, kind)
+        if self.outputs is not None:
+            self.outputs[(index, ..., 1) if self.form.kind == "binary" else index] = rows
+
+    def _predict(self, rows: Array, kind: OutputKind | None) -> Array:
+        if self.form.kind == "classes":
+            return np.asarray(np.argmax(rows, axis=1))
+        return np.asarray(rows > (0.5 if kind == "probabilities" else 0.0))
+
+    def finish(self) -> Stacked:
+        """The arrays. A single score of the second class is completed by the first: 1 - p, or a logit of 0."""
+        kind = common_kind(self.kinds)
+        if self.form.kind == "binary" and self.outputs is not None and self.labels is not None:
+            self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
+            self.labels[:] = self.outputs[..., 1] > self.outputs[..., 0]
+        if self.unbounded:
+            runs = runs_text(self.unbounded)
+            self.notes.append(
+                f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
+            )
+        has_scores = self.outputs is not None or self.form.kind == "labels"
+        return Stacked(self.outputs, self.labels, kind if has_scores else "labels", tuple(self.notes))
 
 
 def runs_text(replicates: Sequence[int]) -> str:
@@ -129,52 +178,6 @@ def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> A
     if form.kind == "labels":
         return rows.astype(np.int64, copy=False)
     return rows if rows.dtype in {np.dtype(np.float32), np.dtype(np.float64)} else rows.astype(np.float32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Room:
-    """Preallocated arrays for all runs."""
-
-    outputs: npt.NDArray[np.floating[Any]] | None
-    labels: npt.NDArray[np.integer[Any]] | None
-    notes: tuple[str, ...] = ()
-
-    def take(self, index: int, rows: Array, form: Form) -> OutputKind | None:
-        """Store the rows of one run; returns their kind."""
-        kind = score_kind(rows, form)
-        if self.labels is not None:
-            self.labels[index] = rows if form.kind == "labels" else _predict_labels(rows, kind, form)
-        if self.outputs is not None:
-            self.outputs[(index, ..., 1) if form.kind == "binary" else index] = rows
-        return kind
-
-    def fill_in(self, form: Form, kind: OutputKind) -> Stacked:
-        """The arrays. A single score of the second class is completed by the first: 1 - p, or a logit of 0."""
-        if form.kind == "binary" and self.outputs is not None and self.labels is not None:
-            self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
-            self.labels[:] = self.outputs[..., 1] > self.outputs[..., 0]
-        has_scores = self.outputs is not None or form.kind == "labels"
-        return Stacked(self.outputs, self.labels, kind if has_scores else "labels", self.notes)
-
-
-def _predict_labels(rows: Array, kind: OutputKind | None, form: Form) -> Array:
-    if form.kind == "classes":
-        return np.asarray(np.argmax(rows, axis=1))
-    return np.asarray(rows > (0.5 if kind == "probabilities" else 0.0))
-
-
-def _room(form: Form, n_runs: int, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> _Room:
-    """Allocate the arrays, limited by the memory that may be used."""
-    if form.kind == "labels":
-        return _Room(None, np.empty((n_runs, *shape), np.int64))
-    whole = (n_runs, *shape, 2) if form.kind == "binary" else (n_runs, *shape)
-    n_bytes = int(np.prod(whole, dtype=np.int64)) * dtype.itemsize
-    labels = None if form.kind == "values" else np.empty((n_runs, shape[0]), np.int32)
-    if n_bytes <= most:
-        return _Room(np.empty(whole, dtype), labels)
-    if labels is None or labels.nbytes > MOST_BYTES:
-        raise left_out(f"its outputs take {n_bytes / 1e9:.1f} GB, which is too much to compare")
-    return _Room(None, labels, (f"Outputs take {n_bytes / 1e9:.1f} GB: the predicted classes alone are read.",))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from deviate.model import (
     Experiment,
     LayerDistance,
     Measure,
+    MeasureName,
     SetStability,
     StabilityDifference,
     StabilityFindings,
@@ -38,6 +40,7 @@ NO_STEP = Unavailable("not kept at this step")
 NO_CLASSES = Unavailable("outputs are no classes")
 PARTS = Unavailable("parts of one example are no draws of their own")
 Layers = Mapping[str, NDArray[np.float64]]
+Pairs = tuple[tuple[float, ...], ...]
 
 
 def stability(
@@ -97,24 +100,24 @@ def _differences(
     sets: Sequence[SetStability], weights: Sequence[WeightStability], confidence: float
 ) -> tuple[StabilityDifference, ...]:
     """Churn on sets that the first experiment has too, of as many examples, and distances of weights."""
-    measured = []
-    for captured_set in sets:
-        base = next((one for one in sets if one.experiment == 0 and one.name == captured_set.name), None)
-        if (
-            captured_set.experiment
-            and base
-            and captured_set.disagreement
-            and base.n_examples == captured_set.n_examples
-        ):
-            matrices = np.array(base.disagreement), np.array(captured_set.disagreement)
-            difference = difference_over_pairs("churn", *matrices, confidence)
-            measured.append(StabilityDifference(captured_set.experiment, captured_set.name, difference))
-    for one in weights:
-        if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one):
-            matrices = np.array(weights[0].distances), np.array(one.distances)
-            difference = difference_over_pairs("weight-distance", *matrices, confidence)
-            measured.append(StabilityDifference(one.experiment, "", difference))
-    return tuple(sorted(measured, key=lambda difference: difference.experiment))
+    first_sets = {captured.name: captured for captured in reversed(sets) if captured.experiment == 0}
+    pairs: list[tuple[int, str, MeasureName, Pairs, Pairs]] = [
+        (captured.experiment, captured.name, "churn", base.disagreement, captured.disagreement)
+        for captured in sets
+        if captured.experiment and captured.disagreement
+        if (base := first_sets.get(captured.name)) is not None and base.n_examples == captured.n_examples
+    ]
+    pairs += [
+        (one.experiment, "", "weight-distance", weights[0].distances, one.distances)
+        for one in weights
+        if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one)
+    ]
+    return tuple(
+        StabilityDifference(
+            experiment, set_name, difference_over_pairs(name, np.array(before), np.array(after), confidence)
+        )
+        for experiment, set_name, name, before, after in sorted(pairs, key=itemgetter(0))
+    )
 
 
 def _alike(one: WeightStability, other: WeightStability) -> bool:

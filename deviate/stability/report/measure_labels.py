@@ -130,14 +130,6 @@ def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) 
     return None if places is None else max(places, 0)
 
 
-def figure_text(value: Estimate, interval: Interval | Unavailable, words: Words, *, has_level: bool = False) -> str:
-    """`8.2 % [7.6 … 8.8]`, the figure alone where it has no interval, or why there is none."""
-    if isinstance(value, Unavailable):
-        return clean(value.reason)
-    estimate, bracket = figure_pieces(value, interval, words, has_level=has_level)
-    return text_of((*estimate, *bracket))
-
-
 def figure_pieces(
     value: float, interval: Interval | Unavailable, words: Words, *, has_level: bool = False
 ) -> tuple[Pieces, Pieces]:
@@ -199,7 +191,11 @@ def figures_of(plots: Iterable[Plot | None]) -> tuple[Figure, ...]:
 
 
 def measure_text(measure: Measure, *, has_level: bool = False) -> str:
-    return figure_text(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
+    """`8.2 % [7.6 … 8.8]`, the figure alone where it has no interval, or why there is none."""
+    if isinstance(measure.value, Unavailable):
+        return clean(measure.value.reason)
+    estimate, bracket = figure_pieces(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
+    return text_of((*estimate, *bracket))
 
 
 def find_measure(measures: Iterable[Measure], name: MeasureName) -> Measure | None:

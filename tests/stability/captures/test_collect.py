@@ -12,7 +12,7 @@ from recorded import start, value_line
 from deviate.eventlog import encode
 from deviate.model import Captured, CapturedSet
 from deviate.records.read import read_experiment
-from deviate.stability.captures.collect import collect_captured
+from deviate.stability.captures.collect import captured_of
 
 AddRun = Callable[..., Path]
 N, CLASSES = 12, 3
@@ -39,7 +39,7 @@ def keep_layers(attempt: Path, moment: str, arrays: Mapping[str, np.ndarray], *,
 
 def read(experiment: Path) -> Captured:
     (found,) = read_experiment(experiment)
-    return collect_captured(found)
+    return captured_of(found)
 
 
 def only(found: Captured) -> CapturedSet:
@@ -308,7 +308,7 @@ def test_files_that_were_removed_are_told_once_and_warned_of(experiment: Path, a
         keep(attempt, {"outputs": scores(replicate)})
         next((attempt / "artifacts").iterdir()).unlink()
     (found,) = read_experiment(experiment)
-    assert collect_captured(found).reasons == ("Files with captured outputs of runs 0, 1 are not there any more.",)
+    assert captured_of(found).reasons == ("Files with captured outputs of runs 0, 1 are not there any more.",)
     assert found.runs[0].warnings[-1:] == ("1 of 1 files with captured outputs or weights are not there any more",)
 
 
@@ -325,7 +325,7 @@ def test_what_was_asked_for_and_never_seen_is_a_reason(experiment: Path, add_run
     (first,), (second,) = (run.not_captured for run in found.runs)
     assert first == second
     assert str(first).startswith("weights: no model was seen in training")
-    assert collect_captured(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was seen")
+    assert captured_of(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was seen")
 
 
 def test_a_file_outside_of_the_folder_is_no_artifact(experiment: Path, add_run: AddRun) -> None:

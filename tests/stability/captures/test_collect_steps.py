@@ -8,7 +8,7 @@ from artifacts import keep_predictions, keep_weights
 from recorded import start
 
 from deviate.records.read import read_experiment
-from deviate.stability.captures.collect import collect_captured
+from deviate.stability.captures.collect import captured_of
 
 STEPS = (9, 49, 99, 149, 199)
 
@@ -27,7 +27,7 @@ def test_step_199_is_the_last_though_99_is_the_last_of_the_names(
         with (attempt / "events-12-1.jsonl").open("a") as file:
             file.writelines(lines)
     (read,) = read_experiment(experiment)
-    found = collect_captured(read)
+    found = captured_of(read)
     (last,) = found.sets
     assert last.outputs is not None
     assert last.outputs[:, 0, 0].tolist() == [199.0, 200.0]
