@@ -1,7 +1,7 @@
 """One evaluation set at one point in time: the outputs of all runs as one array, with aligned examples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -67,16 +67,6 @@ def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, 
     return tuple(numbers_of_runs)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stacked:
-    """As in `CapturedSet`: (R, N, C) or (R, N) outputs, (R, N) labels."""
-
-    outputs: npt.NDArray[np.floating[Any]] | None
-    labels: npt.NDArray[np.integer[Any]] | None
-    kind: OutputKind
-    notes: tuple[str, ...]
-
-
 def stack(
     files: Sequence[Stored],
     replicates: Sequence[int],
@@ -84,26 +74,31 @@ def stack(
     form: Form,
     n_examples: int,
     max_bytes: int = MOST_BYTES,
-) -> Stacked:
+) -> "Stack":
     """Stack the outputs of all runs; `max_bytes` limits the memory. Raises RecordError where shapes do not match."""
     shape = (n_examples * form.n_parts, *((form.n_columns,) if form.kind == "classes" else ()))
-    stacking: _Stacking | None = None
+    runs: Stack | None = None
     for index, (file, replicate, order) in enumerate(zip(files, replicates, orders, strict=True)):
         rows = _rows(file.array(OUTPUTS), order, form, shape)
         if rows is None:
             raise left_out(f"outputs of run {replicate} are of another shape or kind than those of others")
-        stacking = stacking or _Stacking(form, (len(files), *shape), rows.dtype, min(max_bytes, MOST_BYTES))
-        stacking.add(index, replicate, rows)
-    if stacking is None:
+        runs = runs or Stack(form, (len(files), *shape), rows.dtype, min(max_bytes, MOST_BYTES))
+        runs.add(index, replicate, rows)
+    if runs is None:
         raise left_out("no run kept it")
-    return stacking.finish()
+    runs.finish()
+    return runs
 
 
-class _Stacking:
+class Stack:
     """Outputs and classes of runs, added one by one to arrays that are allocated once.
 
+    Attributes:
+        outputs, labels, kind: as in `CapturedSet`: (R, N, C) or (R, N), and (R, N).
+
     Args:
-        shape: (R, N, C) or (R, N). most: bytes that outputs may take; of more the predicted classes alone are kept.
+        shape: of one number per row, or of the scores of all classes. most: bytes that outputs may take; of more the
+            predicted classes alone are stacked.
     """
 
     def __init__(self, form: Form, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> None:
@@ -111,6 +106,7 @@ class _Stacking:
         self.outputs: npt.NDArray[np.floating[Any]] | None = None
         self.labels: npt.NDArray[np.integer[Any]] | None = None
         self.notes: list[str] = []
+        self.kind: OutputKind = "labels"
         self.kinds: set[OutputKind | None] = set()
         self.unbounded: list[int] = []
         if form.kind == "labels":
@@ -142,8 +138,8 @@ class _Stacking:
             return np.asarray(np.argmax(rows, axis=1))
         return np.asarray(rows > (0.5 if kind == "probabilities" else 0.0))
 
-    def finish(self) -> Stacked:
-        """The arrays. A single score of the second class is completed by the first: 1 - p, or a logit of 0."""
+    def finish(self) -> None:
+        """Complete a single score of the second class by the first: 1 - p, or a logit of 0."""
         kind = common_kind(self.kinds)
         if self.form.kind == "binary" and self.outputs is not None and self.labels is not None:
             self.outputs[..., 0] = 1 - self.outputs[..., 1] if kind == "probabilities" else 0
@@ -153,8 +149,16 @@ class _Stacking:
             self.notes.append(
                 f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
             )
-        has_scores = self.outputs is not None or self.form.kind == "labels"
-        return Stacked(self.outputs, self.labels, kind if has_scores else "labels", tuple(self.notes))
+        if self.outputs is not None or self.form.kind == "labels":
+            self.kind = kind
+
+    def renumber(self, numbers: Sequence[Numbers]) -> None:
+        """Permute the classes of each run to the numbering of the first run."""
+        if self.outputs is not None:
+            runs = zip(self.outputs, numbers, strict=True)
+            self.outputs = np.stack([output[:, np.argsort(order)] for output, order in runs])
+        if self.labels is not None:
+            self.labels = np.stack([order[label] for label, order in zip(self.labels, numbers, strict=True)])
 
 
 def runs_text(replicates: Sequence[int]) -> str:
@@ -230,7 +234,7 @@ def build(
     truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
     stacked = stack([files[replicate] for replicate in replicates], replicates, orders, form, len(rows), max_bytes)
     if numbers is not None:
-        stacked = _renumber(stacked, numbers)
+        stacked.renumber(numbers)
     outputs, labels, kind = stacked.outputs, stacked.labels, stacked.kind
     positions = np.repeat(rows, form.n_parts)
     true, fit_notes = _fitting(truth, form, len(positions))
@@ -315,16 +319,6 @@ def _truth(
     return truths[0], numbers, [note]
 
 
-def _renumber(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
-    """Permute the classes of each run to the numbering of the first run."""
-    outputs, labels = stacked.outputs, stacked.labels
-    if outputs is not None:
-        outputs = np.stack([output[:, np.argsort(order)] for output, order in zip(outputs, numbers, strict=True)])
-    if labels is not None:
-        labels = np.stack([renumbered[label] for label, renumbered in zip(labels, numbers, strict=True)])
-    return replace(stacked, outputs=outputs, labels=labels)
-
-
 def _size(array: Array) -> int:
     return int(np.prod(array.shape, dtype=np.int64))
 
@@ -345,10 +339,7 @@ def _columns(truth: Array, form: Form) -> int:
 
 
 def _columns_of(
-    files: Mapping[int, Stored],
-    replicates: Sequence[int],
-    orders: Sequence[npt.NDArray[np.intp] | None],
-    form: Form,
+    files: Mapping[int, Stored], replicates: Sequence[int], orders: Sequence[npt.NDArray[np.intp] | None], form: Form
 ) -> dict[str, Array]:
     """Columns that the first run logged with the examples, if they have one number or string per example."""
     first = files[replicates[0]]

@@ -117,12 +117,7 @@ def _width(row: ClassStability) -> tuple[bool, float, int]:
 
 
 def group_table(
-    captured: CapturedSet,
-    answers: Classified,
-    columns: Sequence[str] | None,
-    *,
-    confidence: float,
-    rng: Resamples,
+    captured: CapturedSet, answers: Classified, columns: Sequence[str] | None, *, confidence: float, rng: Resamples
 ) -> tuple[tuple[GroupStability, ...], tuple[str, ...]]:
     """Rows for all examples and every sub-group, in order of columns and values, and notes on skipped columns.
 

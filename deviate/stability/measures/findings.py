@@ -26,12 +26,7 @@ from deviate.model import (
 from deviate.stability.measures.classes import class_table, expected_largest_range, expected_largest_sd, group_table
 from deviate.stability.measures.classified import MEASURES, classify, least_stable, measures_of
 from deviate.stability.measures.convergence import convergence, weak_models
-from deviate.stability.measures.intervals import (
-    NO_TRUTH,
-    difference_over_pairs,
-    over_pairs,
-    sampling_sd,
-)
+from deviate.stability.measures.intervals import NO_TRUTH, difference_over_pairs, over_pairs, sampling_sd
 from deviate.stability.measures.pairwise import normalised_distances
 from deviate.stability.measures.reductions import reductions
 from deviate.stats import Resamples, mean_of, sd_of

@@ -6,7 +6,6 @@ there: where a run put out a value that is not finite, or nothing that varies. `
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -123,15 +122,15 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
     Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
     """
-    scales = [_layer_products(_flat(layer, 1)) for layer in layers.values()]
-    largest = np.max([snapshot.largest for snapshot in scales], axis=0)
+    all_largest, all_exponents, all_sums = zip(
+        *(_layer_products(_flat(layer, 1)) for layer in layers.values()), strict=True
+    )
+    largest, exponents = np.max(all_largest, axis=0), np.max(all_exponents, axis=0)
     usable = np.isfinite(largest) & (largest > 0)
-    exponents = np.max([snapshot.exponents for snapshot in scales], axis=0)
-    n_runs = len(usable)
-    sums = np.zeros((n_runs, n_runs))
-    for one in scales:
-        below = one.exponents - exponents
-        sums += np.ldexp(one.products, below[:, None] + below)
+    sums = np.zeros((len(usable), len(usable)))
+    for layer_exponents, layer_sums in zip(all_exponents, all_sums, strict=True):
+        below = layer_exponents - exponents
+        sums += np.ldexp(layer_sums, below[:, None] + below)
     lengths = np.sqrt(np.where(usable, np.diagonal(sums), 1.0))
     squared = np.clip(2 - 2 * sums / (lengths * lengths[:, None]), 0.0, 4.0)
     near = np.argwhere(np.triu(squared < NEAR, 1) & usable & usable[:, None])
@@ -146,17 +145,11 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
     return among(usable, np.sqrt(mirror(squared)[np.ix_(usable, usable)]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _LayerProducts:
-    """Per layer: the largest weight of each run, its exponent of two, and the products of the scaled runs."""
+def _layer_products(layer: Floats) -> tuple[Matrix, Exponents, Matrix]:
+    """The largest weight of each run, its exponent of two, and the products of the scaled runs.
 
-    largest: Matrix
-    exponents: Exponents
-    products: Matrix
-
-
-def _layer_products(layer: Floats) -> _LayerProducts:
-    """Compute these values of a layer; layers are read one by one to bound the memory."""
+    Layers are read one by one to bound the memory.
+    """
     largest = np.abs(layer).max(axis=1, initial=0).astype(np.float64)
     usable = np.isfinite(largest)
     exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
@@ -164,7 +157,7 @@ def _layer_products(layer: Floats) -> _LayerProducts:
     sums = np.zeros((len(layer), len(layer)))
     for numbers in _scale_pieces(layer, exponents, usable):
         sums += products(numbers, numbers)
-    return _LayerProducts(largest, exponents, sums)
+    return largest, exponents, sums
 
 
 def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:

@@ -10,14 +10,7 @@ those of the artifact are ours.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.model import (
-    Estimate,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    SetStability,
-    Unavailable,
-)
+from deviate.model import Estimate, Experiment, ExperimentFindings, Findings, SetStability, Unavailable
 from deviate.report import csv_text, plain_text
 from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
 

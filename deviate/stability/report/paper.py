@@ -33,14 +33,7 @@ from deviate.report import (
 )
 from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
 from deviate.stability.measures.intervals import JACKKNIFE
-from deviate.stability.report.classes import (
-    Rate,
-    class_places,
-    group_name,
-    places_of,
-    present_rates,
-    spread_pieces,
-)
+from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces
 from deviate.stability.report.measure_labels import (
     MEASURES,
     all_measures,
