@@ -1,7 +1,7 @@
 """Stability of predictions and weights as CSV rows: per measure, per class and run, per sub-group, per pair."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deviate.model import (
@@ -72,12 +72,13 @@ def group_rows(findings: Findings) -> Iterator[list[Value]]:
 
 def pair_rows(findings: Findings) -> Iterator[list[Value]]:
     yield ["experiment", "variant", "set", "measure", "replicate", "other", "value"]
-    for captured in findings.stability.sets:
-        begin = [*_leading_cells(findings, captured.experiment, captured.name), "churn"]
-        yield from ([*begin, *row] for row in _pairs(captured.disagreement, captured.replicates))
-    for weights in findings.stability.weights:
-        begin = [*_leading_cells(findings, weights.experiment), "weight-distance"]
-        yield from ([*begin, *row] for row in _pairs(weights.distances, weights.replicates))
+    stability = findings.stability
+    matrices = [(one.experiment, one.name, "churn", one.replicates, one.disagreement) for one in stability.sets]
+    matrices += [(one.experiment, "", "weight-distance", one.replicates, one.distances) for one in stability.weights]
+    for index, set_name, measure, replicates, matrix in matrices:
+        begin = [*_leading_cells(findings, index, set_name), measure]
+        for i, j in itertools.combinations(range(len(matrix)), 2):
+            yield [*begin, replicates[i], replicates[j], matrix[i][j]]
 
 
 def _figures(findings: Findings) -> Iterator[tuple[int, str, Figure]]:
@@ -99,10 +100,9 @@ def _figures(findings: Findings) -> Iterator[tuple[int, str, Figure]]:
 def _set_figures(captured: SetStability) -> Iterator[Figure]:
     yield from (_figure("set", "", one) for one in captured.measures)
     yield "set", "", "mean-accuracy-sampling-sd", captured.mean_accuracy_sampling_sd, NONE
-    for replicate, accuracy in zip(captured.replicates, captured.accuracies, strict=False):
-        yield "run", str(replicate), "accuracy", accuracy, NONE
-    for replicate, entropy in zip(captured.replicates, captured.cross_entropies, strict=False):
-        yield "run", str(replicate), "cross-entropy", entropy, NONE
+    for measure, scores in (("accuracy", captured.accuracies), ("cross-entropy", captured.cross_entropies)):
+        for replicate, score in zip(captured.replicates, scores, strict=False):
+            yield "run", str(replicate), measure, score, NONE
     for one in captured.classes:
         yield "class", str(one.label), "accuracy-mean", one.mean, NONE
         yield "class", str(one.label), "accuracy-range", one.range, NONE
@@ -161,11 +161,6 @@ def _ends(interval: Interval | Unavailable) -> list[Value]:
     if isinstance(interval, Unavailable):
         return [None] * len(INTERVAL)
     return [interval.low, interval.high, interval.confidence, plain_text(interval.method)]
-
-
-def _pairs(matrix: Sequence[Sequence[float]], replicates: Sequence[int]) -> Iterator[list[Value]]:
-    for i, j in itertools.combinations(range(len(matrix)), 2):
-        yield [replicates[i], replicates[j], matrix[i][j]]
 
 
 def _leading_cells(findings: Findings, index: int, set_name: str = "") -> list[Value]:

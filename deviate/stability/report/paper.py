@@ -42,8 +42,10 @@ from deviate.stability.report.measure_labels import (
     places_for,
     scale_number,
 )
-from deviate.stability.report.sets import by_name
+from deviate.stability.report.sets import sets_by_name
 
+MOST_COLUMNS = 3
+"""Experiments beside each other; more stand below each other."""
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
 OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
 ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
@@ -57,18 +59,12 @@ def stability_macros(
     Args:
         experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
     """
-    stability = findings.stability
-    macro_groups = [
-        ((*experiment_prefixes[captured.experiment], captured.name), _set_macros(captured))
-        for captured in stability.sets
-    ]
-    macro_groups += [
-        ((*experiment_prefixes[weights.experiment], "weights"), _measure_macros(weights.distance))
-        for weights in stability.weights
-    ]
-    for prefix, (_, macros) in zip(
-        prefixes([name for name, _ in macro_groups], ENDINGS, commands), macro_groups, strict=True
-    ):
+    sets, weights = findings.stability.sets, findings.stability.weights
+    of_sets = [(one.experiment, one.name, _set_macros(one)) for one in sets]
+    of_weights = [(one.experiment, "weights", _measure_macros(one.distance)) for one in weights]
+    groups = of_sets + of_weights
+    names = [(*experiment_prefixes[experiment], name) for experiment, name, _ in groups]
+    for prefix, (_, _, macros) in zip(prefixes(names, ENDINGS, commands), groups, strict=True):
         yield from (macro.behind(prefix) for macro in macros)
 
 
@@ -108,11 +104,6 @@ def citations(findings: Findings) -> Iterator[str]:
         "guo2017": "ece" in names,
     }
     return (key for key, is_used in uses.items() if is_used)
-
-
-MOST_COLUMNS = 3
-"""Experiments beside each other; more stand below each other."""
-Column = tuple[str, dict[MeasureName, Measure]]
 
 
 def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[Table, ...]]:
@@ -174,11 +165,10 @@ def _absent(why: object, notes: Footnotes) -> Absent:
 def _wide(findings: Findings, labels: Sequence[str]) -> Table:
     """A column per experiment."""
     notes, rows = Footnotes(), []
-    for title, columns in _blocks(findings, labels):
+    for title, by_name in _blocks(findings, labels):
         rows.append(Row(title, (EMPTY,) * len(labels), is_heading=True))
-        for name in _names(columns):
-            of = {label: measures.get(name) for label, measures in columns}
-            cells = tuple(_both(of.get(label), notes) for label in labels)
+        for name, by_label in by_name.items():
+            cells = tuple(_both(by_label.get(label), notes) for label in labels)
             rows.append(Row(MEASURES[name].head, cells, begins=False))
     return Table(_caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts))
 
@@ -186,35 +176,27 @@ def _wide(findings: Findings, labels: Sequence[str]) -> Table:
 def _long(findings: Findings, labels: Sequence[str]) -> Table:
     """A row per measure and experiment."""
     notes, rows = Footnotes(), []
-    for title, columns in _blocks(findings, labels):
-        for name in _names(columns):
+    for title, by_name in _blocks(findings, labels):
+        for name, by_label in by_name.items():
             rows.append(Row(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
-            for label, measures in columns:
-                if name in measures:
-                    rows.append(Row(short(label), _apart(measures[name], notes), begins=False))
+            rows += [Row(short(label), _apart(measure, notes), begins=False) for label, measure in by_label.items()]
     return Table(_caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts))
 
 
-def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
-    """Evaluation sets, then weights, each with the experiments that have them and their measures by name."""
-    for name, sets in by_name(findings).items():
-        yield (
-            name_text(name),
-            [(labels[captured.experiment], {one.name: one for one in captured.measures}) for captured in sets],
-        )
-    weights = findings.stability.weights
-    if weights:
-        yield (
-            "final weights",
-            [
-                (labels[weight_stability.experiment], {weight_stability.distance.name: weight_stability.distance})
-                for weight_stability in weights
-            ],
-        )
-
-
-def _names(columns: Sequence[Column]) -> list[MeasureName]:
-    return [name for name in MEASURES if any(name in measures for _, measures in columns)]
+def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[MeasureName, dict[str, Measure]]]]:
+    """Evaluation sets, then weights: each measure in the order of a report, by the label of its experiment."""
+    columns = [
+        (name_text(name), [(captured.experiment, captured.measures) for captured in sets])
+        for name, sets in sets_by_name(findings).items()
+    ]
+    if weights := findings.stability.weights:
+        columns.append(("final weights", [(one.experiment, (one.distance,)) for one in weights]))
+    for title, measures_of in columns:
+        by_name: dict[MeasureName, dict[str, Measure]] = {name: {} for name in MEASURES}
+        for experiment, measures in measures_of:
+            for measure in measures:
+                by_name[measure.name][labels[experiment]] = measure
+        yield title, {name: by_label for name, by_label in by_name.items() if by_label}
 
 
 def _both(measure: Measure | None, notes: Footnotes) -> Entry:

@@ -9,7 +9,7 @@ from deviate.stability.report import classes
 from deviate.stability.report.classes import widest_in_brief, worst_in_brief
 from deviate.stability.report.convergence import convergence_part, weak_part
 from deviate.stability.report.measure_labels import all_measures, find_measure, measure_text, methods
-from deviate.stability.report.sets import N_OPEN, N_SETS, by_name, headline, sentence, set_parts, weights_part
+from deviate.stability.report.sets import N_OPEN, N_SETS, headline, sentence, set_parts, sets_by_name, weights_part
 
 Sets = Sequence[SetStability]
 MOST_ITEMS = 4
@@ -134,7 +134,7 @@ def _footnotes(findings: Findings) -> Iterator[str]:
             "Averaged outputs are probabilities where there are any."
         )
         yield "No verdict rests on these figures; intervals of differences are not corrected for their number."
-    n_left = len(by_name(findings)) - N_SETS
+    n_left = len(sets_by_name(findings)) - N_SETS
     if n_left > 0:
         yield f"{counted(n_left, 'further evaluation set')} not shown; JSON and CSV have all."
 
@@ -155,10 +155,10 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
     Requests without a result are listed last.
     """
-    sets_by_name, lacking = by_name(findings), _lacking(findings, labels)
-    if not sets_by_name:
+    named_sets, lacking = sets_by_name(findings), _lacking(findings, labels)
+    if not named_sets:
         return (*(sentence(weights, labels) for weights in findings.stability.weights[:MOST_ITEMS]), *lacking)
-    (_, sets), *other_sets = sorted(sets_by_name.items(), key=lambda pair: not TEST.search(pair[0]))
+    (_, sets), *other_sets = sorted(named_sets.items(), key=lambda pair: not TEST.search(pair[0]))
     lines = [_churn(sets, labels), *_least(sets, labels)]
     if other_sets:
         text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_ITEMS]) + " …" * (len(other_sets) > MOST_ITEMS)

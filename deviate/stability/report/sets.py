@@ -81,14 +81,14 @@ DISTANCE: tuple[tuple[str, str, Callable[[WeightStability], Entry]], ...] = (
 )
 
 
-def by_name(findings: Findings) -> dict[str, list[SetStability]]:
+def sets_by_name(findings: Findings) -> dict[str, list[SetStability]]:
     """Evaluation sets of all experiments by name, in order of first appearance."""
     return group_pairs((captured.name, captured) for captured in findings.stability.sets)
 
 
 def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
-    sets_by_name = list(by_name(findings).items())[:N_SETS]
-    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(sets_by_name))
+    named_sets = list(sets_by_name(findings).items())[:N_SETS]
+    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(named_sets))
 
 
 def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
