@@ -83,7 +83,7 @@ class Classified:
     @cached_property
     def n_alike(self) -> Counts | None:
         """(R, N) runs, including itself, with the same prediction as each run."""
-        return None if self.labels is None else alike(self.labels)
+        return None if self.labels is None else count_alike(self.labels)
 
     @cached_property
     def churn(self) -> Matrix | None:
@@ -172,7 +172,7 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
     The interval leaves out one run after the other, from the majority too.
 
     Args:
-        n_alike: as `alike` gives it.
+        n_alike: as `count_alike` gives it.
     """
     n_runs, n_examples = n_alike.shape
     if n_runs < 2:
@@ -190,7 +190,7 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
     return Measure("majority-agreement", value, jackknife(value, without.tolist(), confidence))
 
 
-def alike(labels: Labels) -> Counts:
+def count_alike(labels: Labels) -> Counts:
     """The number of runs, including itself, with the same prediction as each run, (R, N)."""
     n_alike = np.full(labels.shape, len(labels), dtype=np.int32)
     unstable = np.flatnonzero((labels != labels[0]).any(axis=0))
@@ -217,7 +217,7 @@ def flip_rates(n_alike: Counts) -> NDArray[np.float64]:
     """Proportion of pairs of runs that disagree on each example, (N,); its mean is the churn.
 
     Args:
-        n_alike: as `alike` gives it, of two runs or more.
+        n_alike: as `count_alike` gives it, of two runs or more.
     """
     n_runs = len(n_alike)
     rates: NDArray[np.float64] = (n_runs**2 - n_alike.sum(axis=0)) / (n_runs * (n_runs - 1))

@@ -105,7 +105,7 @@ def _differences(
     pairs += [
         (one.experiment, "", "weight-distance", weights[0].distances, one.distances)
         for one in weights
-        if one.experiment and weights[0].experiment == 0 and _alike(weights[0], one)
+        if one.experiment and weights[0].experiment == 0 and _have_same_layers(weights[0], one)
     ]
     return tuple(
         StabilityDifference(
@@ -115,7 +115,7 @@ def _differences(
     )
 
 
-def _alike(one: WeightStability, other: WeightStability) -> bool:
+def _have_same_layers(one: WeightStability, other: WeightStability) -> bool:
     """Whether both models have the same layers: distances of others are none of the same thing."""
     return [(layer.name, layer.n_weights) for layer in one.layers] == [
         (layer.name, layer.n_weights) for layer in other.layers

@@ -23,6 +23,16 @@ from deviate.stats import (
     welch_df,
 )
 
+JACKKNIFE = "jackknife over runs"
+BOUNDS: dict[MeasureName, tuple[float, float]] = {
+    "churn": (0.0, 1.0),
+    "pearson": (-1.0, 1.0),
+    "spearman": (-1.0, 1.0),
+    "cka": (0.0, 1.0),
+    "ensemble-accuracy": (-1.0, 1.0),
+    "weight-distance": (0.0, 2.0),
+}
+"""Range of a measure; clipping its interval there does not reduce coverage."""
 NO_TRUTH = Unavailable("true labels are not on record")
 
 
@@ -75,18 +85,6 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
     error = math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
     half_width = t_quantile((1 + confidence) / 2, n - 1) * error
     return Interval(value - half_width, value + half_width, confidence, JACKKNIFE)
-
-
-JACKKNIFE = "jackknife over runs"
-BOUNDS: dict[MeasureName, tuple[float, float]] = {
-    "churn": (0.0, 1.0),
-    "pearson": (-1.0, 1.0),
-    "spearman": (-1.0, 1.0),
-    "cka": (0.0, 1.0),
-    "ensemble-accuracy": (-1.0, 1.0),
-    "weight-distance": (0.0, 2.0),
-}
-"""Range of a measure; clipping its interval there does not reduce coverage."""
 
 
 def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> Measure:

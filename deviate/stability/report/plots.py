@@ -123,7 +123,7 @@ def _steps_plot(
     drawn = [curve for curve in drawn if curve[2]]
     if not drawn:
         return None
-    text = "; ".join(f"{labels[index]}: {_spoken(steps)}" for index, _, steps in drawn)
+    text = "; ".join(f"{labels[index]}: {_describe(steps)}" for index, _, steps in drawn)
     has_band = any(isinstance(estimate.interval, Interval) for _, _, steps in drawn for _, estimate in steps)
     band = "; band: pointwise interval over runs" if has_band else ""
     return StepsPlot(
@@ -136,7 +136,7 @@ def _steps_plot(
     )
 
 
-def _spoken(steps: Steps) -> str:
+def _describe(steps: Steps) -> str:
     first, last = steps[0], steps[-1]
     parts = [
         f"{measure_text(estimate)} at step {step}" for step, estimate in ([first, last] if len(steps) > 1 else [first])

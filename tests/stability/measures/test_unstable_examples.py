@@ -31,7 +31,7 @@ def test_majority_agreement_and_its_interval_are_those_of_leaving_out_runs(
     seed: int, n_runs: int, n_classes: int
 ) -> None:
     labels = np.random.default_rng(seed).integers(0, n_classes, (n_runs, 40))
-    found = classified.majority_agreement(classified.alike(labels), 0.95)
+    found = classified.majority_agreement(classified.count_alike(labels), 0.95)
     assert found.value == pytest.approx(agreement(labels))
     if n_runs < 5:
         assert found.interval == Unavailable(f"needs 5 runs, has {n_runs}")
@@ -66,12 +66,14 @@ def test_runs_that_agree_have_no_unstable_example_and_a_single_run_has_named_ans
     same = labelled([[0, 1, 2]] * 5, [0, 1, 1])
     assert least(same) == ()
     assert classified.unstable_share(np.array([[0, 1]] * 5)).value == 0
-    agreed = classified.majority_agreement(classified.alike(np.array([[0, 1]] * 5)), 0.95)
+    agreed = classified.majority_agreement(classified.count_alike(np.array([[0, 1]] * 5)), 0.95)
     assert (agreed.value, agreed.interval) == (1.0, Unavailable("all runs alike"))
-    two = classified.majority_agreement(classified.alike(np.array([[0, 1], [1, 0]])), 0.95)
+    two = classified.majority_agreement(classified.count_alike(np.array([[0, 1], [1, 0]])), 0.95)
     assert two.value == Unavailable("of two runs each is as good as the majority")
     one = np.array([[0, 1]])
-    assert classified.majority_agreement(classified.alike(one), 0.95).value == Unavailable("1 run: spread unknown")
+    assert classified.majority_agreement(classified.count_alike(one), 0.95).value == Unavailable(
+        "1 run: spread unknown"
+    )
     assert classified.unstable_share(one).value == Unavailable("1 run: spread unknown")
     assert least(labelled(one)) == ()
 
@@ -89,4 +91,4 @@ def test_runs_that_predict_alike_are_counted_for_classes_of_any_number(
     monkeypatch.setattr(classified, "N_AT_ONCE", n_at_once)
     labels = 10**12 * np.random.default_rng(0).integers(0, 4, (6, 60))
     expected = [[list(example).count(own) for example, own in zip(labels.T, run, strict=True)] for run in labels]
-    assert classified.alike(labels).tolist() == expected
+    assert classified.count_alike(labels).tolist() == expected
