@@ -58,7 +58,7 @@ collect_ignore = ["support/plugin", "support/routes"]
 TURN_SIZE = 16
 """Tests that `--cold=turn` draws of a framework: of PyTorch there are hundreds, which would take CI five minutes."""
 
-QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stats")
+QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stability", "stats")
 """Folders of tests that start few programs."""
 
 

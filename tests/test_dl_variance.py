@@ -10,7 +10,7 @@ import pytest
 from deviate.cli.options.documents import Documents
 from deviate.errors import InputError
 from deviate.records import read_files
-from deviate.report.data.dl_variance import OURS, RAW, RESULT
+from deviate.stability.report.dl_variance import OURS, RAW, RESULT
 
 TRAIN = """\
 import random

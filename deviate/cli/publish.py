@@ -10,6 +10,7 @@ from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.documents import Documents
 from deviate.cli.sheets import keep
 from deviate.pipeline import Answer
+from deviate.registry import wing
 from deviate.report import COLUMN_IN
 from deviate.workflows import write_paper
 
@@ -30,9 +31,7 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
         typer.echo(report.render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
     if documents.dl_variance is not None:
-        from deviate.report import dl_variance_files
-
-        write_paper(dl_variance_files(answer.findings), documents.dl_variance)
+        write_paper(wing("stability").dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
         from deviate.report.paper import Style, paper_files

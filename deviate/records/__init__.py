@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from deviate.records.attempts import read_result as read_result
     from deviate.records.attempts import write_claim as write_claim
     from deviate.records.attempts import write_result as write_result
-    from deviate.records.captured import collect_captured as collect_captured
     from deviate.records.changes import ORIGINALS as ORIGINALS
     from deviate.records.changes import TREE as TREE
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
@@ -102,7 +101,10 @@ if TYPE_CHECKING:
     from deviate.records.specs import read_spec as read_spec
     from deviate.records.specs import run_id as run_id
     from deviate.records.specs import spec_hash as spec_hash
+    from deviate.records.stored_arrays import READ_ERRORS as READ_ERRORS
+    from deviate.records.stored_arrays import RUN_LEFT_OUT as RUN_LEFT_OUT
     from deviate.records.stored_arrays import names_in as names_in
     from deviate.records.stored_arrays import read_array as read_array
+    from deviate.records.stored_arrays import reading_arrays as reading_arrays
 
 load_on_first_use(__name__)

@@ -66,6 +66,11 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.intervals import standard_error as standard_error
     from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
     from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
+    from deviate.stats.estimates.over_runs import SINGLE_RUN as SINGLE_RUN
+    from deviate.stats.estimates.over_runs import mean_of as mean_of
+    from deviate.stats.estimates.over_runs import range_of as range_of
+    from deviate.stats.estimates.over_runs import relative_range as relative_range
+    from deviate.stats.estimates.over_runs import sd_of as sd_of
     from deviate.stats.estimates.overhead import overhead as overhead
     from deviate.stats.estimates.proof import agreement as agreement
     from deviate.stats.estimates.proof import repeatability as repeatability
@@ -80,8 +85,13 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.robust import outliers as outliers
     from deviate.stats.estimates.robust import quartiles as quartiles
     from deviate.stats.estimates.robust import skewness as skewness
+    from deviate.stats.estimates.sample import LARGEST as LARGEST
     from deviate.stats.estimates.sample import Summary as Summary
+    from deviate.stats.estimates.sample import Values as Values
+    from deviate.stats.estimates.sample import count as count
     from deviate.stats.estimates.sample import moments as moments
+    from deviate.stats.estimates.sample import resolution as resolution
+    from deviate.stats.estimates.sample import spread_refusal as spread_refusal
     from deviate.stats.estimates.sampling import is_accuracy as is_accuracy
     from deviate.stats.estimates.sampling import sampling_error as sampling_error
     from deviate.stats.estimates.sampling import whole_of as whole_of
@@ -89,9 +99,12 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.spread import decide_spread as decide_spread
     from deviate.stats.estimates.spread import f_test as f_test
     from deviate.stats.estimates.spread import levene as levene
+    from deviate.stats.estimates.steps import main_loop as main_loop
     from deviate.stats.estimates.stratified import interquartile_mean as interquartile_mean
     from deviate.stats.estimates.stratified import interquartile_mean_interval as interquartile_mean_interval
     from deviate.stats.estimates.summary import hedges_correction as hedges_correction
+    from deviate.stats.estimates.summary import t_quantile as t_quantile
+    from deviate.stats.estimates.summary import welch_df as welch_df
     from deviate.stats.estimates.variance import mean_ratio as mean_ratio
     from deviate.stats.estimates.variance import mean_ratio_interval as mean_ratio_interval
     from deviate.stats.estimates.variance import variance_excess as variance_excess
@@ -122,21 +135,6 @@ if TYPE_CHECKING:
     from deviate.stats.registry import Statistic as Statistic
     from deviate.stats.registry import labelled_statistics as labelled_statistics
     from deviate.stats.registry import statistic as statistic
-    from deviate.stats.stability.calibration import calibration_error as calibration_error
-    from deviate.stats.stability.ensembles import ensemble_deltas as ensemble_deltas
-    from deviate.stats.stability.figures import mean_of as mean_of
-    from deviate.stats.stability.figures import range_of as range_of
-    from deviate.stats.stability.figures import relative_range as relative_range
-    from deviate.stats.stability.figures import sd_of as sd_of
-    from deviate.stats.stability.findings import stability as stability
-    from deviate.stats.stability.jackknife import JACKKNIFE as JACKKNIFE
-    from deviate.stats.stability.jackknife import difference_over_pairs as difference_over_pairs
-    from deviate.stats.stability.jackknife import over_pairs as over_pairs
-    from deviate.stats.stability.pairwise import disagreement as disagreement
-    from deviate.stats.stability.pairwise import linear_cka as linear_cka
-    from deviate.stats.stability.pairwise import normalised_distances as normalised_distances
-    from deviate.stats.stability.pairwise import pearson as pearson
-    from deviate.stats.stability.pairwise import spearman as spearman
     from deviate.stats.stopping_rule import Progress as Progress
     from deviate.stats.stopping_rule import is_settled as is_settled
     from deviate.stats.stopping_rule import next_look as next_look

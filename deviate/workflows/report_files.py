@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import RecordError
-from deviate.report import TABLES, TableFile
+from deviate.report import TableFile, table_names
 
 
 def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
@@ -23,5 +23,5 @@ def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
             raise RecordError(
                 f"writing {target}: {error.strerror or error}", "free some space, or delete the report's folder"
             ) from error
-    for name in set(TABLES) - {table.name for table in tables}:
+    for name in set(table_names()) - {table.name for table in tables}:
         (folder / name).unlink(missing_ok=True)

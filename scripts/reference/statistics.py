@@ -1,4 +1,4 @@
-"""The page of statistics: every function of `deviate.stats` that has a source, with what it says of itself."""
+"""The page of statistics: every function of `stats` and of measures of stability that has a source, described."""
 
 import inspect
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from deviate import stats
+from deviate.stability import measures
 from deviate.stats.registry import STATISTICS
 from scripts.reference.docstrings import paragraphs, signature
 
@@ -17,7 +18,7 @@ What the figures of a report mean, and when they are given, is told in [the numb
 `deviate.stats` samples are sequences of floats, one per run, the baseline first; a function gives a number, an
 `Interval`, a `Test`, or an `Unavailable` with its reason; it never raises for scores and never gives NaN.
 
-Written from `deviate/stats/` by `python -m scripts.reference`.
+Written from `deviate/stats/` and `deviate/stability/measures/` by `python -m scripts.reference`.
 """
 
 
@@ -29,7 +30,7 @@ def page() -> str:
 
 def _functions() -> dict[str, Callable[..., Any]]:
     registered = {name: statistic.function for name, statistic in STATISTICS.in_tree().items()}
-    public = {name: getattr(stats, name) for name in stats.__all__}
+    public = {name: getattr(room, name) for room in (stats, measures) for name in room.__all__}
     return {
         name: it
         for name, it in (registered | public).items()

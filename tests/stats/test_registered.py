@@ -232,4 +232,4 @@ def test_every_public_function_of_samples_is_registered() -> None:
     functions = {name: getattr(stats, name) for name in stats.__all__}
     of_samples = {name for name, it in functions.items() if inspect.isfunction(it) and takes_samples_alone(it)}
     ours = {name for name, it in STATISTICS.items() if it.function.__module__.startswith("deviate.")}  # no plug-in's
-    assert of_samples - {"mean_of", "range_of", "sd_of"} == ours  # those are what others are made of
+    assert of_samples - {"mean_of", "range_of", "resolution", "sd_of"} == ours  # those are what others are made of

@@ -11,8 +11,8 @@ from deviate import report, workflows
 from deviate.errors import DeviateError
 from deviate.model import Experiment, Run
 from deviate.records import environment
-from deviate.records.captured import collect_captured
 from deviate.records.read import read_experiment
+from deviate.stability.captures.collect import captured_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def look(folder: Path) -> Seen:
     environment._read_platform.cache_clear()  # a process reads a file once
     try:
         experiments = read_experiment(folder)
-        arrays = tuple(pickle.dumps(collect_captured(it)) for it in experiments)
+        arrays = tuple(pickle.dumps(captured_of(it)) for it in experiments)
     except DeviateError as error:
         return Seen(error=str(error))
     runs = tuple((it.variant, replace(run, warnings=())) for it in experiments for run in it.runs)

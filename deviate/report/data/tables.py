@@ -8,10 +8,11 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
 from deviate.model.estimates import NOT_SHOWN
-from deviate.report.data import stability
+from deviate.registry import wing
 from deviate.report.data.scores import plain_text, score_rows
 from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import counted
@@ -19,7 +20,7 @@ from deviate.report.further import further_fields
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
-TABLES = ("scores.csv", "descriptions.csv", "comparisons.csv", "curves.csv", *stability.FILES)
+TABLES = ("scores.csv", "descriptions.csv", "comparisons.csv", "curves.csv")
 CURVE_COLUMNS = ("metric", "experiment", "variant", "replicate", "step", "value")
 WRITTEN_AT_ONCE = 1 << 20
 
@@ -52,21 +53,24 @@ def files_beside(findings: Findings) -> dict[str, str]:
         files["comparisons.csv"] = "a row per candidate and metric: every figure that compares"
     if 0 < n_curves <= MOST_VALUES:
         files["curves.csv"] = f"a row per measurement, {counted(n_curves, 'value')}"
-    return files | {name: stability.FILES[name] for name in stability.stability_files(findings)}
+    return files | {name: table.description for name, table in wing("stability").csv_tables(findings).items()}
+
+
+def table_names() -> tuple[str, ...]:
+    """Names of all data files that there may be."""
+    return (*TABLES, *wing("stability").CSV_TABLES)
 
 
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
     """The data files beside the page."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
-        "scores.csv": lambda: _text(score_rows(findings)),
-        "descriptions.csv": lambda: _text(_description_rows(findings)),
-        "comparisons.csv": lambda: _text(_comparison_rows(findings)),
+        "scores.csv": lambda: csv_text(score_rows(findings)),
+        "descriptions.csv": lambda: csv_text(_description_rows(findings)),
+        "comparisons.csv": lambda: csv_text(_comparison_rows(findings)),
         "curves.csv": lambda: _curves(findings),
-        "stability.csv": lambda: _text(stability.figure_rows(findings)),
-        "classes.csv": lambda: _text(stability.class_rows(findings)),
-        "groups.csv": lambda: _text(stability.group_rows(findings)),
-        "disagreement.csv": lambda: _text(stability.pair_rows(findings)),
     }
+    for name, table in wing("stability").csv_tables(findings).items():
+        makers[name] = partial(_rows_text, table.rows, findings)
     return tuple(TableFile(name, makers[name]) for name in files_beside(findings))
 
 
@@ -90,7 +94,12 @@ def _no_curves(n: int) -> str:
     return "" if n else "There is no curves.csv, for no metric was reported more than once in a run."
 
 
-def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
+def _rows_text(rows: Callable[[Findings], Iterable[Iterable[Value]]], findings: Findings) -> Iterator[str]:
+    return csv_text(rows(findings))
+
+
+def csv_text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
+    """Rows as text in pieces; floats with as many digits as tell them from every other."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in rows:
@@ -210,7 +219,7 @@ def _curves(findings: Findings) -> Iterator[str]:
                 series = run.series.get(name)
                 if series is None:
                     continue
-                (head,) = _text([(plain_name, *_of_experiment(item.experiment), run.replicate)])
+                (head,) = csv_text([(plain_name, *_of_experiment(item.experiment), run.replicate)])
                 begin = head.rstrip("\n")
                 parts += [
                     f"{begin},{'' if step is None else step},{float(value)!r}\n"

@@ -5,12 +5,13 @@ from collections.abc import Set as AbstractSet
 
 from deviate import __version__
 from deviate.model import Comparison, Completion, CompletionComparison, Findings, Interval, Test, Unavailable
+from deviate.registry import wing
 from deviate.report.document import Report
 from deviate.report.forms.templates import source
 from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
-from deviate.stats import BCA, JACKKNIFE, PERCENTILE, Statistic, labelled_statistics
+from deviate.stats import BCA, PERCENTILE, Statistic, labelled_statistics
 
 FILE = "references.bib"
 """A head, the software, and the publications behind the figures of reports, with a blank line between them.
@@ -48,7 +49,7 @@ OF_COMPARISON = {
 OF_MANY = {"welch1951": "welch_anova", "fisher1925": "anova", "kruskal1952": "kruskal_wallis", "dunnett1955": "dunnett"}
 OF_DESCRIPTION_RESAMPLED = "mean_bootstrap mean_percentile sd_bootstrap median_bootstrap"
 OF_COMPARISON_RESAMPLED = "difference_bootstrap sd_ratio_bootstrap glass_delta_interval"
-METHODS = {BCA: "efron1987", PERCENTILE: "efron1979", JACKKNIFE: "tukey1958"}
+METHODS = {BCA: "efron1987", PERCENTILE: "efron1979"}
 
 
 def references_source(findings: Findings, report: Report) -> str:
@@ -110,7 +111,7 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
         yield from _cite_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
     yield from _cite_noise(findings)
-    yield from _cite_stability(findings)
+    yield from wing("stability").citations(findings)
 
 
 def _is_there(*figures: object) -> bool:
@@ -176,24 +177,6 @@ def _of_many(findings: Findings) -> Iterator[str]:
         has_intervals = _is_there(*(task.iqm_interval for task in aggregated))
         yield from _true_keys({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
-
-
-def _cite_stability(findings: Findings) -> Iterator[str]:
-    stability = findings.stability
-    measures = [measure for captured in stability.sets for measure in captured.measures]
-    measures += [weights.distance for weights in stability.weights]
-    names = {measure.name for measure in measures if _is_there(measure.value)}
-    yield from _cite_methods(measure.interval for measure in measures)
-    yield from _true_keys(
-        {
-            "milanifard2016": "churn" in names,
-            "summers2021": bool({"ensemble-accuracy", "ensemble-cross-entropy"} & names),
-            "zhuang2022": "weight-distance" in names or any(captured.groups for captured in stability.sets),
-            "pham2020": bool(stability.convergence) or any(captured.classes for captured in stability.sets),
-            "kornblith2019": "cka" in names,
-            "guo2017": "ece" in names,
-        }
-    )
 
 
 def _cite_noise(findings: Findings) -> Iterator[str]:

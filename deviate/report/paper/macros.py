@@ -3,6 +3,7 @@ r"""LaTeX commands for every number of the results table, so that a paper can ci
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Description, Equivalence, Findings, Test
+from deviate.registry import wing
 from deviate.report.document import Report
 from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose
@@ -10,7 +11,6 @@ from deviate.report.further import figure_of
 from deviate.report.numbers import Number, Pieces, factor, share
 from deviate.report.paper.letters import letters, prefixes
 from deviate.report.paper.macro import MISSING, Macro, maths, missing, of_ends, of_estimate
-from deviate.report.paper.stability_macros import stability_macros
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
@@ -73,7 +73,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
         macros += [macro.behind(prefix) for macro in _description(description)]
         macros += [macro.behind(prefix) for macro in _comparison(comparison)] if index and findings.pairs else []
     commands = [macro.name.removeprefix("deviate") for macro in macros]
-    return (*macros, *stability_macros(findings, experiment_prefixes, commands))
+    return (*macros, *wing("stability").stability_macros(findings, experiment_prefixes, commands))
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:

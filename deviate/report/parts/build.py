@@ -5,6 +5,7 @@ from functools import partial, reduce
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
+from deviate.registry import wing
 from deviate.report.data.plain import document_data
 from deviate.report.data.published import SCHEMA
 from deviate.report.data.scores import score_rows
@@ -22,8 +23,6 @@ from deviate.report.parts.multi_comparison import many_left, many_lines, many_se
 from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
-from deviate.report.parts.stability import brief_lines, class_section, stability_section
-from deviate.report.parts.stability.tables import group_tables, stability_tables
 from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
@@ -77,11 +76,11 @@ def build_report(findings: Findings) -> Report:
         together=many_lines(findings, labels),
         together_left=many_left(findings),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
-        stability=brief_lines(findings, labels),
+        stability=wing("stability").brief_lines(findings, labels),
         outcomes=tuple(outcome_lines(findings, labels)),
         failures=failed,
         results=partial(result_table, findings, labels),
-        further=lambda: {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)},
+        further=partial(wing("stability").paper_tables, findings, labels),
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
         embedded_curves=partial(_embedded_curves, findings),
     )
@@ -106,8 +105,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     tasks = task_section(findings, labels)
     yield noise_section(findings)
     yield from [tasks] if tasks else []
-    yield stability_section(findings, labels)
-    yield class_section(findings, labels)
+    yield from wing("stability").sections(findings, labels)
     yield outcome_section(findings, labels)
     yield breakdown_section(findings, labels)
     yield Section("failures", "Failures", failed or (Absent("Every run on record completed."),))

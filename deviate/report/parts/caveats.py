@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
+from deviate.registry import wing
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -71,7 +72,7 @@ def limits(findings: Findings) -> Iterator[str]:
         yield "Some runs gave no score: the figures are conditional on the runs that did."
     if any(description.metric.aggregate == "best" for description in _descriptions(findings)):
         yield "The best value over steps is optimistic where it was picked on the data it is reported for."
-    yield from _of_stability(findings)
+    yield from wing("stability").limits(findings)
 
 
 def _of_few(findings: Findings) -> Iterator[str]:
@@ -86,17 +87,6 @@ def _of_few(findings: Findings) -> Iterator[str]:
         yield f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows."
     if is_comparison and n_fewest < SPREAD_RUNS:
         yield f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each."
-
-
-def _of_stability(findings: Findings) -> Iterator[str]:
-    """Limits of what predictions and weights show."""
-    sets = findings.stability.sets
-    if any(captured.disagreement for captured in sets):
-        yield "How often runs disagree is not how often they are wrong, and no verdict rests on it."
-    if any(captured.classes or captured.groups for captured in sets):
-        yield "Classes and sub-groups are explored, not tested: the widest of many is wide by chance too."
-    if findings.stability.weights:
-        yield "Distance of weights is not distance of functions: units of a layer may change places."
 
 
 def _descriptions(findings: Findings) -> list[Description]:

@@ -1,0 +1,244 @@
+"""How alike two runs are in what they put out, or in weights, for every pair of runs of one experiment.
+
+Every function returns a symmetric (R, R) float64 matrix, R runs in the order given. A pair that has no number is NaN
+there: where a run put out a value that is not finite, or nothing that varies. `jackknife.over_pairs` names that.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.stability.measures.blocks import (
+    PIECE_BYTES,
+    Bools,
+    Centred,
+    Floats,
+    Labels,
+    Matrix,
+    among,
+    finite_runs,
+    mark_identical,
+    mirror,
+    on_threads,
+    pieces,
+    products,
+)
+
+Indices = npt.NDArray[np.intp]
+Exponents = npt.NDArray[np.intc]
+"""Exponents as `numpy.frexp` returns them and `numpy.ldexp` takes them on all platforms."""
+
+TILE = 1024
+"""Number of columns of outputs, over runs and classes, whose products are in memory at once: 8 MiB."""
+NEAR = 1e-3
+"""Squared distances below this lose digits as 2 - 2 cos."""
+
+
+def disagreement(labels: Labels) -> Matrix:
+    """Share of examples for which two runs predict another class: churn, of each pair.
+
+    Args:
+        labels: (R, N) predicted classes.
+
+    Source: Milani Fard et al. (2016); of runs of one script: Zhuang et al. (2022).
+    """
+    n_runs, n = labels.shape
+    if n == 0:
+        return np.full((n_runs, n_runs), np.nan)
+    narrow = labels.astype(_narrowest(labels))
+    counts = np.zeros((n_runs, n_runs))
+    for i, j in combinations(range(n_runs), 2):
+        counts[i, j] = counts[j, i] = np.count_nonzero(narrow[i] != narrow[j])
+    shares: Matrix = counts / n
+    return shares
+
+
+def pearson(outputs: Floats) -> Matrix:
+    """Correlation of outputs, all numbers of a run as one vector.
+
+    Args:
+        outputs: (R, N, ...) scores or values.
+
+    Source: Pearson (1895); of logits: Summers & Dinneen (2021).
+    """
+    return _correlations(_flat(outputs, 1))
+
+
+def spearman(outputs: Floats, *, ties_by_place: bool = False) -> Matrix:
+    """Rank correlation of outputs, all numbers of a run as one vector; ties take the average of their ranks.
+
+    Args:
+        outputs: (R, N, ...) scores or values.
+        ties_by_place: rank ties in the order in which they stand, as ranks by argsort do. It is for published numbers
+            alone: with many ties, runs look more or less alike than they are.
+
+    Source: Spearman (1904); ranks by argsort: code of Summers & Dinneen (2021).
+    """
+    flat = _flat(outputs, 1)
+    # Up to 2^23 numbers twice a rank is an integer that float32 holds.
+    ranks = np.full(flat.shape, np.nan, np.float32 if flat.shape[1] < 2**23 else np.float64)
+
+    def rank(run: int) -> None:
+        order, doubled = _doubled_ranks(flat[run], ties_by_place=ties_by_place)
+        ranks[run, order] = doubled
+
+    on_threads(rank, np.flatnonzero(finite_runs(flat)).tolist())
+    return _correlations(ranks)
+
+
+def linear_cka(outputs: Floats) -> Matrix:
+    """Linear centred kernel alignment, ||Y'X||² / (||X'X|| ||Y'Y||) in Frobenius norms of centred columns.
+
+    Args:
+        outputs: (R, N, C) scores, or (R, N) values.
+
+    Source: Kornblith et al. (2019).
+    """
+    usable = finite_runs(outputs)
+    columns = _flat(outputs if usable.all() else outputs[usable], 2)
+    centred = Centred(columns)
+    n_runs, _, n_classes = columns.shape
+    cross = np.zeros((n_runs, n_runs))
+    tiles = pieces(n_runs * n_classes, TILE)
+    for place, rows in enumerate(tiles):
+        for tile in tiles[place:]:
+            first, second = (_is_of_run(columns, n_runs, n_classes) for columns in (rows, tile))
+            part = first @ _products(centred, rows, tile) ** 2 @ second.T
+            cross += part if rows == tile else part + part.T
+    return among(usable, _normalise(cross, columns))
+
+
+def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
+    """Euclidean distance of weights, all layers as one vector normalised to length 1; in [0, 2].
+
+    For one layer hand in that layer alone. A run whose weights are all 0 has no direction, and no distance.
+
+    Args:
+        layers: by name, (R, n) weights.
+
+    Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
+    """
+    all_largest, all_exponents, all_sums = zip(
+        *(_layer_products(_flat(layer, 1)) for layer in layers.values()), strict=True
+    )
+    largest, exponents = np.max(all_largest, axis=0), np.max(all_exponents, axis=0)
+    usable = np.isfinite(largest) & (largest > 0)
+    sums = np.zeros((len(usable), len(usable)))
+    for layer_exponents, layer_sums in zip(all_exponents, all_sums, strict=True):
+        below = layer_exponents - exponents
+        sums += np.ldexp(layer_sums, below[:, None] + below)
+    lengths = np.sqrt(np.where(usable, np.diagonal(sums), 1.0))
+    squared = np.clip(2 - 2 * sums / (lengths * lengths[:, None]), 0.0, 4.0)
+    near = np.argwhere(np.triu(squared < NEAR, 1) & usable & usable[:, None])
+    if len(near):
+        squared[near[:, 0], near[:, 1]] = 0.0
+        for layer in layers.values():
+            for numbers in _scale_pieces(_flat(layer, 1), exponents, usable):
+                units = numbers / lengths[:, None]
+                for i, j in near:
+                    apart = units[i] - units[j]
+                    squared[i, j] += apart @ apart
+    return among(usable, np.sqrt(mirror(squared)[np.ix_(usable, usable)]))
+
+
+def _layer_products(layer: Floats) -> tuple[Matrix, Exponents, Matrix]:
+    """The largest weight of each run, its exponent of two, and the products of the scaled runs.
+
+    Layers are read one by one to bound the memory.
+    """
+    largest = np.abs(layer).max(axis=1, initial=0).astype(np.float64)
+    usable = np.isfinite(largest)
+    exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
+    exponents[largest == 0] = -1022
+    sums = np.zeros((len(layer), len(layer)))
+    for numbers in _scale_pieces(layer, exponents, usable):
+        sums += products(numbers, numbers)
+    return largest, exponents, sums
+
+
+def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
+    """Pieces in float64, divided by powers of two, so that no square leaves the range of floats."""
+    scales = np.ldexp(1.0, -exponents)[:, None]
+    for piece in pieces(layer.shape[1], PIECE_BYTES // max(1, 8 * len(layer))):
+        yield np.where(usable[:, None], layer[:, piece], 0.0).astype(np.float64) * scales
+
+
+def _flat(numbers: npt.NDArray[Any], n_dimensions: int) -> npt.NDArray[Any]:
+    """Flatten all dimensions but the first ones."""
+    return numbers.reshape(*numbers.shape[:n_dimensions], math.prod(numbers.shape[n_dimensions:]))
+
+
+def _narrowest(labels: Labels) -> npt.DTypeLike:
+    """The smallest type that distinguishes these labels: casts wrap modulo its range, which covers their span."""
+    span = int(labels.max(initial=0)) - int(labels.min(initial=0))
+    return np.uint8 if span < 2**8 else np.uint16 if span < 2**16 else labels.dtype
+
+
+def _correlations(flat: npt.NDArray[Any]) -> Matrix:
+    """Correlations of rows; NaN where one is not finite or constant."""
+    usable = finite_runs(flat)
+    rows = flat if usable.all() else flat[usable]
+    centred = Centred(rows[:, :, None])
+    sums = np.zeros((len(rows), len(rows)))
+    for piece in pieces(rows.shape[1], PIECE_BYTES // max(1, 8 * len(rows))):
+        numbers = centred.piece(piece)[:, 0]
+        sums += products(numbers, numbers)
+    return among(usable, _normalise(sums, rows))
+
+
+def _products(centred: Centred, rows: slice, columns: slice) -> Matrix:
+    """Products, summed over examples, of two ranges of columns, counted through all classes of all runs."""
+    totals = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+    for piece in pieces(centred.n, PIECE_BYTES // (8 * max(TILE, 2 * centred.runs.shape[2]))):
+        first = _columns(centred, piece, rows)
+        totals += products(first, first if rows == columns else _columns(centred, piece, columns))
+    return totals
+
+
+def _is_of_run(columns: slice, n_runs: int, n_classes: int) -> Matrix:
+    """Indicator (R, columns): 1 if a column, counted over all classes of all runs, belongs to the run."""
+    run = np.arange(columns.start, columns.stop) // n_classes
+    is_of: Matrix = np.equal(run, np.arange(n_runs)[:, None]).astype(np.float64)
+    return is_of
+
+
+def _columns(centred: Centred, piece: slice, columns: slice) -> Matrix:
+    n_classes = centred.runs.shape[2]
+    runs = slice(columns.start // n_classes, -(-columns.stop // n_classes))
+    block = centred.piece(piece, runs)
+    begin = columns.start - runs.start * n_classes
+    return block.reshape(-1, block.shape[2])[begin : begin + columns.stop - columns.start]
+
+
+def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
+    """Products over the root of the product of the self-products; NaN for runs whose self-product is 0."""
+    norms = np.sqrt(np.diagonal(sums))
+    norms[norms == 0] = np.nan
+    alike = mirror(np.clip(sums / (norms * norms[:, None]), -1.0, 1.0))
+    np.fill_diagonal(alike, norms / norms)
+    mark_identical(alike, runs)
+    return alike
+
+
+def _doubled_ranks(numbers: Floats, *, ties_by_place: bool) -> tuple[Indices, Indices]:
+    """The sort order of numbers, and twice the rank of each in that order, from 2; ties share their mean rank."""
+    n = len(numbers)
+    doubled = np.arange(2, 2 * n + 2, 2)
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    is_tied = np.zeros(n + 1, np.int8)
+    np.equal(ordered[1:], ordered[:-1], out=is_tied[1:n].view(bool))
+    if not is_tied.any():
+        return order, doubled
+    if ties_by_place:
+        return np.argsort(numbers, kind="stable"), doubled
+    steps = np.diff(is_tied)
+    begins, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
+    lengths = ends - begins + 1
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    doubled[np.repeat(begins, lengths) + within] = np.repeat(begins + ends + 2, lengths)
+    return order, doubled

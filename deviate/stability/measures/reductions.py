@@ -1,0 +1,171 @@
+"""Reduction of variability by averaging a run's own outputs, over snapshots or augmented copies of its input."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import CapturedSet, Estimate, Interval, MeasureName, Reduction, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
+from deviate.stability.measures.classified import Classified, classify, measures_of
+from deviate.stability.measures.intervals import NO_TRUTH, jackknife
+from deviate.stats import SINGLE_RUN, Variability, count, moments, variability_reduction
+
+COPIES = {
+    "flip": 1,
+    "crop25": 25,
+    "crop81": 81,
+    "flip_crop25": 50,
+    "flip_crop81": 162,
+    "crop_mnist": 9,
+    "flip_crop_mnist": 18,
+    "crop_imagenet": 9,
+    "flip_crop_imagenet": 18,
+}
+"""Augmented copies per image; the original is averaged with them. Source: code of Summers & Dinneen (2021), but for
+flipped crops by one pixel."""
+REDUCED: tuple[MeasureName, ...] = ("accuracy-sd", "cross-entropy-sd", "churn", "pearson", "ensemble-accuracy")
+"""The five measures of Summers & Dinneen (2021)."""
+N_SNAPSHOTS = 5
+"""Number of last outputs of a run that a snapshot ensemble averages. Source: Summers & Dinneen (2021): 5 cycles."""
+
+
+def reductions(
+    base: CapturedSet,
+    rest: Sequence[CapturedSet],
+    by_step: Sequence[CapturedSet],
+    confidence: float,
+    single: Classified | None = None,
+) -> tuple[Reduction, ...]:
+    """Reductions for one set: each of its augmentations, and snapshots of all of them, as far as recorded.
+
+    Args:
+        others: the last evaluations of sets named `base+augmentation`.
+        by_step: all sets at steps of the main loop.
+        single: measures of the base, computed before.
+    """
+    rows = []
+    for other in rest:
+        name = other.name.removeprefix(f"{base.name}+")
+        rows.append(reduction(base, other, name, _n_members(name), confidence, single))
+    for name in (base.name, *(other.name for other in rest)):
+        latest = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
+        snapshots = _average_steps(latest)
+        if snapshots is None:
+            continue
+        augmentation = name.removeprefix(base.name).removeprefix("+")
+        label = f"snapshots+{augmentation}" if augmentation else "snapshots"
+        copies = _n_members(augmentation) if augmentation else 1
+        n_members = None if copies is None else len(latest) * copies
+        rows.append(reduction(base, snapshots, label, n_members, confidence, single))
+    return tuple(rows)
+
+
+def reduction(
+    base: CapturedSet,
+    other: CapturedSet,
+    name: str,
+    n_members: int | None,
+    confidence: float,
+    single: Classified | None = None,
+) -> Reduction:
+    """How much less runs vary with these averaged outputs than with their single ones, over the runs that have both.
+
+    The interval leaves out one run after the other, of both.
+
+    Args:
+        single: what was measured of all runs of the base already.
+
+    Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
+    """
+    replicates = [replicate for replicate in base.replicates if replicate in other.replicates]
+    averaged = classify(_of_runs(other, replicates))
+    if single is None or len(replicates) < len(base.replicates):
+        single = classify(_of_runs(base, replicates))
+    runs = np.arange(len(replicates))
+    value = _reduction(single, averaged, runs)
+    interval = value if isinstance(value, Unavailable) else _interval(value, single, averaged, confidence)
+    return Reduction(name, n_members, averaged.accuracies, measures_of(averaged, REDUCED, confidence), value, interval)
+
+
+def _reduction(single: Classified, averaged: Classified, runs: NDArray[np.intp]) -> Estimate:
+    """The reductions as proportions, for these runs alone."""
+    before, after = variability(single, runs), variability(averaged, runs)
+    if isinstance(before, Unavailable):
+        return before
+    if isinstance(after, Unavailable):
+        return after
+    percent = variability_reduction(before, after)
+    return percent if isinstance(percent, Unavailable) else percent / 100
+
+
+def _interval(value: float, single: Classified, averaged: Classified, confidence: float) -> Interval | Unavailable:
+    n = len(averaged.accuracies)
+    if n < VERDICT_RUNS:
+        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
+    runs = np.arange(n)
+    without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
+    shares = [share for share in without if not isinstance(share, Unavailable)]
+    if len(shares) < len(without):
+        return Unavailable("without one of the runs the single models do not vary")
+    return jackknife(value, shares, confidence)
+
+
+def variability(answers: Classified, runs: NDArray[np.intp]) -> Variability | Unavailable:
+    """The five measures of Summers & Dinneen (2021) of these runs alone."""
+    if answers.churn is None or answers.pearson is None:
+        return Unavailable("outputs are no scores of classes")
+    if answers.gains is None:
+        return NO_TRUTH
+    if len(runs) < 2:
+        return SINGLE_RUN
+    pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
+    means = [float(matrix[pairs][upper].mean()) for matrix in (answers.churn, answers.pearson, answers.gains[0])]
+    scores = [[score[run] for run in runs] for score in (answers.accuracies, answers.cross_entropies)]
+    if not np.isfinite([*means, *scores[0], *scores[1]]).all():
+        return Unavailable("one of the measures is no finite number")
+    return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)
+
+
+def _n_members(augmentation: str) -> int | None:
+    """The number of averaged outputs, the original and its copies; None for an unknown augmentation."""
+    copies = COPIES.get(augmentation)
+    return None if copies is None else 1 + copies
+
+
+def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
+    """The set with the outputs of these runs alone."""
+    if list(captured.replicates) == list(replicates):
+        return captured
+    rows = [captured.replicates.index(replicate) for replicate in replicates]
+    return replace(
+        captured,
+        replicates=tuple(replicates),
+        outputs=None if captured.outputs is None else captured.outputs[rows],
+        labels=None if captured.labels is None else captured.labels[rows],
+    )
+
+
+def _average_steps(sets: Sequence[CapturedSet]) -> CapturedSet | None:
+    """The mean outputs over several steps, of sets with the same examples of the same runs in one order."""
+    if len(sets) < 2:
+        return None
+    last = sets[-1]
+    total = None
+    for one in sets:
+        if one.outputs is None or last.outputs is None or one.outputs.shape != last.outputs.shape:
+            return None
+        if (one.replicates, one.kind) != (last.replicates, last.kind) or not _same_truth(one, last):
+            return None
+        total = one.outputs.astype(last.outputs.dtype) if total is None else total + one.outputs
+    if total is None or last.kind == "values":
+        return None
+    total /= len(sets)
+    return replace(last, outputs=total, labels=total.argmax(axis=-1))
+
+
+def _same_truth(one: CapturedSet, other: CapturedSet) -> bool:
+    if one.truth is None or other.truth is None:
+        return one.truth is other.truth
+    return np.array_equal(one.truth, other.truth)

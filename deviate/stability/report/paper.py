@@ -1,0 +1,233 @@
+"""What a paper takes of stability: LaTeX commands, tables, and the publications to cite."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from deviate.model import (
+    Findings,
+    GroupMeasure,
+    GroupStability,
+    Interval,
+    Measure,
+    MeasureName,
+    SetStability,
+    Unavailable,
+)
+from deviate.report import (
+    EMPTY,
+    Absent,
+    Cell,
+    Entry,
+    Footnotes,
+    Number,
+    Row,
+    Table,
+    absent,
+    cell,
+    clean,
+    ends,
+    factor,
+    name_text,
+    share,
+    short,
+)
+from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
+from deviate.stability.measures.intervals import JACKKNIFE
+from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces
+from deviate.stability.report.measure_labels import (
+    MEASURES,
+    all_measures,
+    figure_pieces,
+    methods,
+    places_for,
+    scale_number,
+)
+from deviate.stability.report.sets import sets_by_name
+
+MOST_COLUMNS = 3
+"""Experiments beside each other; more stand below each other."""
+OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
+OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
+ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
+
+
+def stability_macros(
+    findings: Findings, experiment_prefixes: Sequence[tuple[str, ...]], commands: Sequence[str]
+) -> Iterator[Macro]:
+    """LaTeX commands of the stability figures; none where nothing was captured.
+
+    Args:
+        experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
+    """
+    sets, weights = findings.stability.sets, findings.stability.weights
+    of_sets = [(one.experiment, one.name, _set_macros(one)) for one in sets]
+    of_weights = [(one.experiment, "weights", _measure_macros(one.distance)) for one in weights]
+    groups = of_sets + of_weights
+    names = [(*experiment_prefixes[experiment], name) for experiment, name, _ in groups]
+    for prefix, (_, _, macros) in zip(prefixes(names, ENDINGS, commands), groups, strict=True):
+        yield from (macro.behind(prefix) for macro in macros)
+
+
+def _set_macros(captured: SetStability) -> Iterator[Macro]:
+    yield Macro("Examples", maths(Number(captured.n_examples, 0)))
+    for measure in captured.measures:
+        yield from _measure_macros(measure)
+    if captured.classes:
+        first = captured.classes[0]
+        places = class_places(first)
+        yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
+        for name, value in (("SD", first.sd), ("Range", first.range)):
+            yield of_estimate(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
+        yield of_estimate("WorstClassRatio", first.ratio, factor)
+
+
+def _measure_macros(measure: Measure) -> Iterator[Macro]:
+    words = MEASURES[measure.name]
+    places = places_for(measure.value, measure.interval, words)
+    yield of_estimate(words.command, measure.value, lambda value: (scale_number(value, places, words),))
+    yield from of_ends(words.command, measure.interval, lambda value: (Number(words.scale * value, places),))
+
+
+def citations(findings: Findings) -> Iterator[str]:
+    """Keys of the publications behind the measures of a report."""
+    stability = findings.stability
+    measures = all_measures(stability)
+    names = {measure.name for measure in measures if not isinstance(measure.value, Unavailable)}
+    intervals = [measure.interval for measure in measures if isinstance(measure.interval, Interval)]
+    uses = {
+        "tukey1958": any(interval.method == JACKKNIFE for interval in intervals),
+        "milanifard2016": "churn" in names,
+        "summers2021": bool({"ensemble-accuracy", "ensemble-cross-entropy"} & names),
+        "zhuang2022": "weight-distance" in names or any(captured.groups for captured in stability.sets),
+        "pham2020": bool(stability.convergence) or any(captured.classes for captured in stability.sets),
+        "kornblith2019": "cka" in names,
+        "guo2017": "ece" in names,
+    }
+    return (key for key, is_used in uses.items() if is_used)
+
+
+def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[Table, ...]]:
+    """Tables for a paper by name, each in its layouts."""
+    return {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
+
+
+def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+    """Layouts of one table, widest first; none if nothing was captured."""
+    if not findings.stability.sets and not findings.stability.weights:
+        return ()
+    is_wide = len(labels) <= MOST_COLUMNS
+    return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
+
+
+def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+    """One layout or none: SDs over runs with their ratios to all examples, below the sizes of the groups."""
+    sets = [captured for captured in findings.stability.sets if captured.groups]
+    if not sets:
+        return ()
+    notes, rows = Footnotes(), []
+    rates = present_rates([group for captured in sets for group in captured.groups])
+    for captured in sets:
+        n = len(captured.replicates)
+        heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
+        rows.append(Row(heading, (EMPTY,) * (3 + len(rates)), is_heading=True))
+        rows += [_group_row(group, n, rates, notes) for group in captured.groups]
+    table = Table(
+        f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([rate.long_name for rate in rates])}; "
+        "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
+        ("sub-group", "N", "%", "positive", *(rate.short for rate in rates)),
+        tuple(rows),
+        footnotes=tuple(notes.texts),
+    )
+    return (table,)
+
+
+def _group_row(group: GroupStability, n_runs: int, rates: Sequence[Rate], notes: Footnotes) -> Row:
+    positive: Entry = Absent("not two classes") if group.n_positive is None else cell(Number(group.n_positive, 0))
+    entries: list[Entry] = [cell(Number(group.n_examples, 0)), cell(*share(group.share)), positive]
+    for measure in (rate.of(group) for rate in rates):
+        if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
+            entries.append(cell(*spread_pieces(measure.sd, measure, places_of(measure, n_runs))))
+        else:
+            why = measure if isinstance(measure, Unavailable) else measure.sd
+            entries.append(_absent(why, notes))
+    return Row(short(group_name(group)), tuple(entries), begins=False)
+
+
+def _list_words(names: Sequence[str]) -> str:
+    """A list in words: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _absent(why: object, notes: Footnotes) -> Absent:
+    return absent(clean(why.reason) if isinstance(why, Unavailable) else "not measured", notes)
+
+
+def _wide(findings: Findings, labels: Sequence[str]) -> Table:
+    """A column per experiment."""
+    notes, rows = Footnotes(), []
+    for title, by_name in _blocks(findings, labels):
+        rows.append(Row(title, (EMPTY,) * len(labels), is_heading=True))
+        for name, by_label in by_name.items():
+            cells = tuple(_both(by_label.get(label), notes) for label in labels)
+            rows.append(Row(MEASURES[name].head, cells, begins=False))
+    return Table(_caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts))
+
+
+def _long(findings: Findings, labels: Sequence[str]) -> Table:
+    """A row per measure and experiment."""
+    notes, rows = Footnotes(), []
+    for title, by_name in _blocks(findings, labels):
+        for name, by_label in by_name.items():
+            rows.append(Row(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
+            rows += [Row(short(label), _apart(measure, notes), begins=False) for label, measure in by_label.items()]
+    return Table(_caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts))
+
+
+def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[MeasureName, dict[str, Measure]]]]:
+    """Evaluation sets, then weights: each measure in the order of a report, by the label of its experiment."""
+    columns = [
+        (name_text(name), [(captured.experiment, captured.measures) for captured in sets])
+        for name, sets in sets_by_name(findings).items()
+    ]
+    if weights := findings.stability.weights:
+        columns.append(("final weights", [(one.experiment, (one.distance,)) for one in weights]))
+    for title, measures_of in columns:
+        by_name: dict[MeasureName, dict[str, Measure]] = {name: {} for name in MEASURES}
+        for experiment, measures in measures_of:
+            for measure in measures:
+                by_name[measure.name][labels[experiment]] = measure
+        yield title, {name: by_label for name, by_label in by_name.items() if by_label}
+
+
+def _both(measure: Measure | None, notes: Footnotes) -> Entry:
+    if measure is None:
+        return Absent("not measured")
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes)
+    missing = measure.interval.reason if isinstance(measure.interval, Unavailable) else ""
+    estimate, bracket = figure_pieces(measure.value, measure.interval, replace(MEASURES[measure.name], unit=""))
+    return Cell((*estimate, *bracket), marks=notes.numbers(f"no interval: {missing}" if missing else ""))
+
+
+def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes), EMPTY
+    words, interval = MEASURES[measure.name], measure.interval
+    places = places_for(measure.value, interval, words)
+    value = cell(scale_number(measure.value, places, words))
+    if isinstance(interval, Interval):
+        return value, cell("[", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
+    return value, absent(clean(interval.reason), notes)
+
+
+def _caption(findings: Findings, labels: Sequence[str]) -> str:
+    stability = findings.stability
+    runs = {labels[one.experiment]: len(one.replicates) for one in stability.weights}
+    runs |= {labels[one.experiment]: len(one.replicates) for one in stability.sets}
+    counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
+    text = methods(measure.interval for measure in all_measures(stability))
+    brackets = f" Brackets: intervals ({text}), from runs and never from pairs." if text else ""
+    return (
+        f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
+        "of the mean output of two runs, less that of each. ECE: expected calibration error. SDs have ddof 1."
+    )

@@ -1,0 +1,285 @@
+"""Predictions and weights as text: how far runs disagree, on which examples, and what ensembles change."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample, WeightStability
+from deviate.report import (
+    Absent,
+    Block,
+    Entry,
+    Fold,
+    Items,
+    Number,
+    Row,
+    Section,
+    Table,
+    between,
+    cell,
+    clean,
+    counted_of,
+    decimals,
+    group_pairs,
+    name_text,
+    number,
+    quantities,
+    share,
+    text_of,
+    whole,
+)
+from deviate.stability.report.measure_labels import (
+    MEASURES,
+    SHARE,
+    difference_rows,
+    figure_cell,
+    figure_pieces,
+    figures_of,
+    find_measure,
+    measure_cell,
+    measure_rows,
+    measure_text,
+    missing_intervals,
+    over,
+    rows_of,
+    scale_number,
+)
+from deviate.stability.report.plots import churn_plot, disagreement_plot, distance_plot, weight_plot
+
+Sets = Sequence[SetStability]
+N_OPEN, N_DRAWN, N_SETS, N_MATRICES = 2, 4, 12, 12
+"""Evaluation sets whose figures are open on a page, whose pairs it draws, that it shows; and matrices of each."""
+NOT_DRAWN = f"Pairs of runs are drawn for the first {N_DRAWN} evaluation sets; disagreement.csv has all."
+ALIGNED = "Examples of runs were put beside each other by a hash of their input, for their order differs between runs."
+KINDS = {
+    "logits": "scores before a softmax",
+    "log-probabilities": "logarithms of probabilities",
+    "probabilities": "probabilities",
+    "labels": "classes alone",
+    "values": "numbers that are no scores of classes",
+}
+
+
+N_LAYERS = 200
+APART = "Equal weights are 0 apart, weights that point nowhere alike 1.41, opposite ones 2."
+REDUCED = "mean of the relative reductions of these measures against the single model"
+SIZES: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
+    ("runs", "whose outputs are on record", lambda captured: _count(len(captured.replicates))),
+    ("examples", "of the set", lambda captured: _count(captured.n_examples)),
+)
+SAMPLING: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
+    (
+        "error of the test set",
+        "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it",
+        lambda captured: figure_cell(captured.mean_accuracy_sampling_sd, Unavailable("none"), MEASURES["accuracy-sd"]),
+    ),
+)
+DISTANCE: tuple[tuple[str, str, Callable[[WeightStability], Entry]], ...] = (
+    (
+        "distance of weights",
+        "L2, mean over pairs; the weights of each run are scaled to length 1 before, so a distance is at most 2",
+        lambda weights: measure_cell(weights.distance),
+    ),
+)
+
+
+def sets_by_name(findings: Findings) -> dict[str, list[SetStability]]:
+    """Evaluation sets of all experiments by name, in order of first appearance."""
+    return group_pairs((captured.name, captured) for captured in findings.stability.sets)
+
+
+def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
+    named_sets = list(sets_by_name(findings).items())[:N_SETS]
+    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(named_sets))
+
+
+def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
+    title, anchor = name_text(name), f"stability-{place}"
+    columns = tuple(labels[captured.experiment] for captured in sets)
+    drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
+    matrices = (disagreement_plot(captured, anchor, labels) for captured in drawn)
+    figures = figures_of((*matrices, churn_plot(sets, anchor, title, labels)))
+    unstable = tuple(_unstable(captured, labels) for captured in sets if captured.unstable)
+    reductions = [row for name in _reduction_names(sets) for row in _reduction(name, sets)]
+    caption = f"{title}: variability of ensembles of a run's own outputs"
+    is_folded = place >= N_OPEN
+    notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
+    blocks: tuple[Block, ...] = (
+        *(sentence for captured in sets for sentence in sentences(captured, labels)),
+        *(() if is_folded else figures),
+        quantities(f"{title}: how alike runs are", columns, _measures(findings, name, sets, labels)),
+        *([quantities(caption, columns, reductions)] if reductions else []),
+        *([Fold("Figures", figures)] if is_folded and figures else []),
+        *([Fold("Examples on which runs disagree most", unstable)] if unstable else []),
+        Items(notes, "footnotes"),
+    )
+    return Section(anchor, f"Predictions on {title}", blocks)
+
+
+def sentences(captured: SetStability, labels: Sequence[str]) -> Iterator[str]:
+    """Introductory sentences on one set of one experiment."""
+    yield headline(captured, labels[captured.experiment])
+    majority, unstable = (
+        find_measure(captured.measures, "majority-agreement"),
+        find_measure(captured.measures, "unstable-examples"),
+    )
+    if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
+        yield (
+            f"Not all {len(captured.replicates)} runs agree on {measure_text(unstable)} of the examples; a run "
+            f"predicts what most runs do on {measure_text(majority)}."
+        )
+
+
+def headline(captured: SetStability, label: str) -> str:
+    """The key result: two runs disagree on some share of examples, even though their accuracies are almost equal."""
+    examples = f"the {counted_of(captured.n_examples, 'example')} of {name_text(captured.name)}"
+    churn, pearson = find_measure(captured.measures, "churn"), find_measure(captured.measures, "pearson")
+    if churn is None and pearson and isinstance(pearson.value, Unavailable):
+        return (
+            f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
+        )
+    if churn is None:
+        text = (
+            f": correlation {measure_text(pearson, has_level=True)}, {over(captured)}" if pearson else " are on record"
+        )
+        return f"Outputs of two runs of {label} on {examples}{text}."
+    if isinstance(churn.value, Unavailable):
+        return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
+    if churn.value == 0:
+        return f"All {len(captured.replicates)} runs of {label} predict the same class for each of {examples}."
+    value, interval = figure_pieces(churn.value, churn.interval, MEASURES["churn"], has_level=True)
+    text = f"Two runs of {label} disagree on {text_of(value)} of {examples}{text_of(interval)}"
+    return f"{text}{_although(captured, churn.value)}."
+
+
+def _although(captured: SetStability, churn: float) -> str:
+    if len(captured.accuracies) < 2:
+        return f", {over(captured)}"
+    low, high = 100 * min(captured.accuracies), 100 * max(captured.accuracies)
+    places = max(0, decimals(high - low) or 0)
+    size, ends = f"{number(high - low, places)} points", f"({between(low, high, places)} %)"
+    if high - low < 100 * churn:
+        return f", although the accuracies of all {len(captured.accuracies)} runs lie within {size} {ends}"
+    return f"; the accuracies of {len(captured.accuracies)} runs range over {size} {ends}"
+
+
+def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> list[Row]:
+    rows = list(measure_rows([captured.measures for captured in sets]))
+    rows[1:1] = difference_rows(findings, name, [captured.experiment for captured in sets], labels)
+    sampling = rows_of(SAMPLING, sets) if any(captured.accuracies for captured in sets) else []
+    return [*rows_of(SIZES, sets), *rows, *sampling]
+
+
+def _count(n: int) -> Entry:
+    return cell(*whole(n), value=n)
+
+
+def _reduction_names(sets: Sets) -> Iterable[str]:
+    return dict.fromkeys(reduction.name for captured in sets for reduction in captured.reductions)
+
+
+def _reduction(name: str, sets: Sets) -> Iterator[Row]:
+    """For one ensemble the five measures, and the reduction of variability."""
+    columns = [next((one for one in captured.reductions if one.name == name), None) for captured in sets]
+    sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
+    group = name_text(name)
+    if sizes:
+        group += f", mean of {' or '.join(map(str, sizes))} outputs"
+    yield from rows_of([("accuracy", "mean over runs", _mean_accuracy)], columns, group)
+    yield from measure_rows([reduction.measures if reduction else () for reduction in columns], group)
+    yield from rows_of([("variability reduced by", REDUCED, _reduced)], columns, group)
+
+
+def _reduced(reduction: Reduction | None) -> Entry:
+    if reduction is None:
+        return measure_cell(None)
+    return figure_cell(reduction.reduction, reduction.reduction_interval, SHARE)
+
+
+def _mean_accuracy(one: Reduction | None) -> Entry:
+    if one is None or not one.accuracies:
+        return measure_cell(None)
+    value = sum(one.accuracies) / len(one.accuracies)
+    return cell(scale_number(value, 2, SHARE), " %", value=value)
+
+
+def _unstable(captured: SetStability, labels: Sequence[str]) -> Table:
+    label = labels[captured.experiment]
+    return Table(
+        f"{name_text(captured.name)}, {label}: the examples on which most pairs of runs disagree",
+        ("Example", "true class", "pairs that disagree", "class predicted: runs"),
+        tuple(_example(one) for one in captured.unstable),
+    )
+
+
+def _example(one: UnstableExample) -> Row:
+    votes = ", ".join(f"{name}: {n}" for name, n in one.votes)
+    truth = Absent("not known") if one.truth is None else cell(Number(one.truth, 0), value=one.truth)
+    return Row(str(one.position), (truth, cell(*share(one.flip_rate), value=one.flip_rate), cell(votes)))
+
+
+def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
+    for captured in sets:
+        label = labels[captured.experiment]
+        yield missing_intervals(label, captured.measures)
+        if captured.alignment == "input":
+            yield ALIGNED
+        yield from (clean(note) for note in captured.notes)
+    kinds = dict.fromkeys(KINDS[captured.kind] for captured in sets)
+    yield f"Outputs are {', '.join(kinds)}."
+    if any(captured.unstable for captured in sets):
+        yield "Examples count from 0, in the order of the first run."
+    if sets and sets[0].n_classes is None:
+        yield "Outputs are no classes: nothing can be said of disagreement."
+
+
+def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
+    """One part for all experiments; none if no weights were captured."""
+    weights = findings.stability.weights
+    steps = weight_plot(findings, labels)
+    if not weights and steps is None:
+        return ()
+    columns = tuple(labels[one.experiment] for one in weights)
+    matrices = (distance_plot(one, labels) for one in weights[:N_MATRICES])
+    rows = rows_of(DISTANCE, weights)
+    rows += difference_rows(findings, "", [one.experiment for one in weights], labels)
+    layers = _layers(weights, columns)
+    without_interval = (missing_intervals(labels[one.experiment], [one.distance]) for one in weights)
+    blocks: tuple[Block, ...] = (
+        *(sentence(one, labels) for one in weights),
+        *figures_of((*matrices, steps)),
+        *([quantities("Weights: how far apart those of two runs are", columns, rows)] if weights else []),
+        *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
+        Items((*filter(None, without_interval), APART), "footnotes"),
+    )
+    return (Section("stability-weights", "Weights", blocks),)
+
+
+def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
+    """The distance, and the layer with the largest distance."""
+    label = labels[weight_stability.experiment]
+    if isinstance(weight_stability.distance.value, Unavailable):
+        reason = clean(weight_stability.distance.value.reason)
+        return f"How far apart the weights of two runs of {label} are is not known: {reason}."
+    distance = measure_text(weight_stability.distance, has_level=True)
+    text = f"The final weights of two runs of {label} are {distance} apart, {over(weight_stability)}"
+    distances = [
+        (one.distance.value, one) for one in weight_stability.layers if not isinstance(one.distance.value, Unavailable)
+    ]
+    if len(distances) > 1:
+        farthest = max(distances, key=lambda one: one[0])[1]
+        text += f"; farthest is {name_text(farthest.name)} with {measure_text(farthest.distance)}"
+    return f"{text}."
+
+
+def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Table | None:
+    """Layers by name; experiments that share layers are side by side."""
+    layers = [{one.name: one for one in weight_stability.layers} for weight_stability in weights]
+    names = list(dict.fromkeys(name for by_name in layers for name in by_name))
+    if not names:
+        return None
+    rows = []
+    for name in names[:N_LAYERS]:
+        sizes = sorted({by_name[name].n_weights for by_name in layers if name in by_name})
+        cells = tuple(measure_cell(by_name[name].distance if name in by_name else None) for by_name in layers)
+        rows.append(Row(name_text(name), cells, method=" or ".join(counted_of(n, "weight") for n in sizes)))
+    more = f"; the first {N_LAYERS} of {len(names)}" if len(names) > N_LAYERS else ""
+    return quantities(f"Distance of weights per layer, in the order of the model{more}", columns, rows)

@@ -1,1 +1,0 @@
-"""Stability: how alike runs are in outputs and weights, beyond their scores."""

@@ -1,0 +1,110 @@
+"""What the report says of classes and sub-groups of captured evaluation sets."""
+
+import dataclasses
+
+import pytest
+from stabilities import everything, one_set, with_stability
+
+from deviate.model import Findings, SetStability, StabilityFindings, Unavailable
+from deviate.report import build_report, render
+from deviate.report.document import Absent, Section
+from deviate.report.figures import page_figure
+from deviate.report.plots import BreakdownPlot
+from deviate.stability import brief_lines, class_section
+
+LABELS = ("small", "wide")
+
+
+def _view(*sets: SetStability) -> Section:
+    return class_section(_findings(*sets), LABELS)
+
+
+def _findings(*sets: SetStability) -> Findings:
+    sides = [it.experiment for it in everything().experiments]
+    return with_stability(sides, StabilityFindings(sets=sets))
+
+
+def _lines(*sets: SetStability) -> tuple[str, ...]:
+    return brief_lines(_findings(*sets), LABELS)
+
+
+def _classes(it: SetStability) -> Section:
+    return _view(it).parts[0]
+
+
+def test_a_class_that_is_no_wider_than_chance_makes_one_says_so() -> None:
+    it = dataclasses.replace(one_set(0, "test", 8), expected_largest_sd=0.05)
+    assert _classes(it).sentences[1].endswith("a range of about 2.7 points: class 3 has no more.")
+    assert _lines(it)[1].endswith("60 examples, no more than by chance.")
+    assert "chance" not in _lines(one_set(0, "test", 8))[1]
+
+
+def test_classes_that_no_run_changes_have_no_least_steady_one() -> None:
+    it = one_set(0, "test", 8)
+    still = tuple(dataclasses.replace(one, accuracies=(0.5,) * 8, sd=0.0) for one in it.classes)
+    steady = dataclasses.replace(it, classes=still)
+    assert _classes(steady).sentences == ("The accuracy of each class is the same in all 8 runs.",)
+    assert not any("least steady" in line for line in _lines(dataclasses.replace(steady, groups=())))
+
+
+def test_the_figure_has_every_run_its_range_and_the_sizes_of_the_classes() -> None:
+    it = one_set(0, "test", 8)
+    (plot,) = [figure.plot for figure in _classes(it).figures]
+    assert isinstance(plot, BreakdownPlot)
+    assert plot.lines[0].label == "3 (60)"
+    assert plot.lines[0].values == tuple(100 * value for value in it.classes[0].accuracies)
+    assert "class 3: 90.0 ± 4.1, 60 examples" in plot.description
+    with_range, without = page_figure(plot), page_figure(dataclasses.replace(plot, has_range=False))
+    assert with_range.count("<path") == without.count("<path") + len(plot.lines)
+
+
+def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> None:
+    part = _classes(one_set(0, "test", 5, n_classes=100))
+    (plot,) = [figure.plot for figure in part.figures]
+    assert isinstance(plot, BreakdownPlot)
+    assert (len(plot.lines), len(part.tables[0].rows)) == (30, 100)
+    assert "The widest 30 of 100 are drawn." in plot.caption
+
+
+def test_a_class_without_spread_says_why() -> None:
+    it = one_set(0, "test", 8)
+    plain = dataclasses.replace(it.classes[0], sd=Unavailable("1 run: spread unknown"), ratio=Unavailable("no spread"))
+    part = _classes(dataclasses.replace(it, classes=(plain,)))
+    assert part.sentences[0] == "No class has a spread: 1 run: spread unknown."
+    assert [isinstance(cell, Absent) for cell in part.tables[0].rows[0].cells] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:
+    it, why = one_set(0, "test", 8), Unavailable("needs two classes")
+    groups = tuple(
+        dataclasses.replace(one, n_positive=None, n_negative=None, false_positive_rate=why, false_negative_rate=why)
+        for one in it.groups
+    )
+    (part,) = [one for one in _view(dataclasses.replace(it, groups=groups)).parts if one.key.startswith("groups")]
+    assert part.tables[0].columns == ("Sub-group", "examples", "share", "accuracy (%)", "SD", "SD over that of all")
+    assert {len(row.cells) for row in part.tables[0].rows} == {5}
+    assert part.footnotes[0] == "False positives and false negatives are told where there are two classes."
+
+
+def test_without_groups_or_classes_it_is_said_what_to_type() -> None:
+    bare = dataclasses.replace(one_set(0, "test", 8), groups=(), classes=())
+    view = _view(bare)
+    assert view.parts == ()
+    no_classes, no_groups = view.reasons
+    assert "--groups FILE.csv" in no_groups
+    assert "--capture predictions" in no_classes
+    assert _view(one_set(0, "test", 8)).reasons == ()
+
+
+@pytest.mark.parametrize("n_runs", [1, 2, 4])
+def test_few_runs_make_a_page(n_runs: int) -> None:
+    page = render(build_report(everything(n_runs)), "html")
+    assert '<section id="stability"' in page

@@ -1,0 +1,173 @@
+"""What the report says of captured predictions, weights and convergence, and why it says nothing."""
+
+import dataclasses
+import re
+
+import pytest
+from experiments import scored
+from stabilities import FEW, everything, one_set, values_set, with_stability
+
+from deviate.model import Measure, SetStability, StabilityFindings, Unavailable
+from deviate.report.document import Absent, Figure, Section, Table
+from deviate.stability import brief_lines, stability_section
+from deviate.stats import judge
+
+LABELS = ("small", "wide")
+
+
+def _parts(found: StabilityFindings) -> dict[str, Section]:
+    view = stability_section(dataclasses.replace(everything(), stability=found), LABELS)
+    return {it.heading: it for it in view.parts}
+
+
+def _cells(table: Table) -> dict[str, list[str]]:
+    return {row.label: [cell.text for cell in row.cells] for row in table.rows}
+
+
+def _alone(it: SetStability) -> Section:
+    (part,) = _parts(StabilityFindings(sets=(it,))).values()
+    return part
+
+
+def test_the_lines_are_of_the_test_set_and_name_the_others() -> None:
+    found = StabilityFindings(sets=(one_set(0, "val", 5), one_set(0, "test", 5)))
+    lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
+    assert "examples of test" in lines[0]
+    assert lines[-1] == "… and of 1 more evaluation set (val): see the report, Stability"
+
+
+def test_what_was_asked_for_and_not_kept_is_told_beside_what_was() -> None:
+    reasons = (("Not captured in run 0: predictions: none.", "Two.", "Three."),)
+    found = StabilityFindings(reasons=reasons)
+    lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
+    told = ("small: Not captured in run 0: predictions: none.", "small: Two.")
+    assert lines == (*told, "… and 1 more: see the report, Stability")
+
+
+def test_imported_scores_are_not_blamed() -> None:
+    imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
+    assert "their scores were imported" in stability_section(judge([imported]), ["a"]).reasons[0]
+
+
+def test_why_something_asked_for_is_not_there_is_said_with_its_experiment() -> None:
+    asked = dataclasses.replace(everything(), stability=StabilityFindings(reasons=(("no room for test",), ())))
+    assert "small: no room for test" in stability_section(asked, LABELS).reasons[0]
+
+
+def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
+    it = dataclasses.replace(one_set(0, "test", 8), accuracies=(0.930, 0.934))
+    first = _alone(it).sentences[0]
+    assert first == (
+        "Two runs of small disagree on 8.20 % of the 10,000 examples of test [95% CI 7.70 … 8.70], although the "
+        "accuracies of all 2 runs lie within 0.40 points (93.00 … 93.40 %)."
+    )
+
+
+@pytest.mark.parametrize(("n", "told"), [(8, ", mean over the pairs of 8 runs."), (2, ", of the one pair of 2 runs.")])
+def test_without_accuracies_the_first_sentence_says_how_many_runs_there_are(n: int, told: str) -> None:
+    silent = dataclasses.replace(one_set(0, "test", n), accuracies=())
+    assert _alone(silent).sentences[0].endswith(told)
+
+
+def test_disagreement_below_the_difference_of_accuracies_is_no_although() -> None:
+    it = dataclasses.replace(one_set(0, "test", 8), accuracies=(0.70, 0.93))
+    first = _alone(it).sentences[0]
+    assert "although" not in first
+    assert "; the accuracies of 2 runs range over 23 points (70 … 93 %)" in first
+
+
+def test_runs_that_never_disagree_are_told_in_words() -> None:
+    equal = dataclasses.replace(one_set(0, "test", 8), measures=(Measure("churn", 0.0, FEW),))
+    assert _alone(equal).sentences == (
+        "All 8 runs of small predict the same class for each of the 10,000 examples of test.",
+    )
+
+
+def test_a_measure_that_is_not_there_has_its_reason() -> None:
+    it = dataclasses.replace(one_set(0, "test", 1), measures=(Measure("churn", Unavailable("takes 2 runs"), FEW),))
+    part = _alone(it)
+    assert part.sentences[0].endswith("disagree is not known: takes 2 runs.")
+    (churn,) = [row for row in part.tables[0].rows if row.label == "churn"]
+    assert isinstance(churn.cells[0], Absent)
+
+
+def test_figures_without_intervals_say_why_once() -> None:
+    part = _alone(one_set(0, "test", 3))
+    assert part.footnotes[0] == "small, where no interval stands: takes 5 runs."
+    assert _cells(part.tables[0])["churn"] == ["8.2 %"]
+    assert _cells(part.tables[0])["similarity of outputs (linear CKA)"] == ["0.941"]
+
+
+def test_outputs_that_are_no_classes_are_told_by_their_correlation() -> None:
+    part = _alone(values_set(0, "val", 8))
+    assert re.match(
+        r"Outputs of two runs of small on the 500 examples of val: correlation 0\.892\d? \[", part.sentences[0]
+    )
+    assert part.sentences[0].endswith("], mean over the pairs of 8 runs.")
+    assert "Outputs are no classes: nothing can be said of disagreement." in part.footnotes
+    assert part.figures == ()
+
+
+def test_a_correlation_that_is_not_there_has_its_reason() -> None:
+    reason = Unavailable("1 run: no other to compare it with")
+    single = dataclasses.replace(values_set(0, "val", 1), measures=(Measure("pearson", reason, reason),))
+    (told,) = _alone(single).sentences
+    assert told.endswith("of val are is not known: 1 run: no other to compare it with.")
+
+
+def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
+    (fold,) = _parts(everything().stability)["Predictions on test"].folds
+    first = fold.blocks[0].rows[1]
+    assert (first.label, [it.text for it in first.cells]) == ("17", ["1", "53 %", "1: 5, 3: 3"])
+
+
+def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_none() -> None:
+    (first, second) = everything().stability.convergence
+    row = dataclasses.replace(first.rows[0], criterion="never", steps=(None,) * 8, seconds=(None,) * 8)
+    absent = Unavailable("times are not on record")
+    bare = dataclasses.replace(
+        second,
+        step_seconds_mean=absent,
+        step_seconds_relative_range=absent,
+        rows=(dataclasses.replace(second.rows[0], seconds_mean=absent, seconds_relative_range=absent),),
+    )
+    never = _parts(StabilityFindings(convergence=(dataclasses.replace(first, rows=(row,)),)))["Time to convergence"]
+    assert [it.label for it in never.folds[0].blocks[0].rows if it.group == "never"] == ["runs that get there"]
+    untimed = _parts(StabilityFindings(convergence=(bare,)))["Time to convergence"]
+    assert [it.label for it in untimed.folds[0].blocks[0].rows] == ["runs that get there", "steps", "steps, range"]
+    assert untimed.footnotes == ("When these runs reported their values is not on record: steps alone are told.",)
+
+
+def test_what_was_not_asked_for_names_its_flag() -> None:
+    sides = [it.experiment for it in everything().experiments]
+    bare = StabilityFindings(sets=(values_set(0, "val", 8),))
+    view = stability_section(with_stability(sides, bare), LABELS)
+    told = " ".join(view.reasons)
+    for flag in ("--capture weights", "--capture-every K", "--tta flip,crop25", "--weak-below METRIC=VALUE"):
+        assert flag in told, flag
+    assert "--capture predictions" not in told
+    full = stability_section(everything(), LABELS)
+    assert not [it for it in full.reasons if "--" in it]
+
+
+def test_many_sets_are_folded_and_the_last_of_them_left_to_the_data() -> None:
+    sides = [it.experiment for it in everything().experiments]
+    sets = tuple(one_set(0, f"set {i}", 5) for i in range(15))
+    view = stability_section(with_stability(sides, StabilityFindings(sets=sets)), LABELS)
+    assert len(view.parts) == 12
+    assert [bool(it.figures) for it in view.parts[:4]] == [True, True, False, False]
+    assert "3 further evaluation sets not shown; JSON and CSV have all." in view.footnotes
+    drawn = [
+        any("pairs" in it.plot.key for fold in part.folds for it in fold.blocks if isinstance(it, Figure))
+        for part in view.parts[2:]
+    ]
+    assert drawn == [True, True, *[False] * 8]
+    assert [any("disagreement.csv has all" in note for note in it.footnotes) for it in view.parts] == [False] * 4 + [
+        True
+    ] * 8
+
+
+def test_a_correlation_next_to_one_keeps_the_digits_that_tell_it_from_one() -> None:
+    it = dataclasses.replace(one_set(0, "test", 3), measures=(Measure("pearson", 0.99962, FEW),))
+    (row,) = [row for row in _alone(it).tables[0].rows if "Pearson" in row.label]
+    assert row.cells[0].text == "0.99962"
