@@ -36,6 +36,7 @@ class Script:
         n_weights: numbers that are trained.
         variables: of its environment.
         is_slow: whether its runs belong to the slow tier.
+        is_optional: whether the tests go without it where it is not installed.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Script:
     n_weights: int = 4 * 9 + 4 + 64 * 2 + 2
     variables: Mapping[str, str] = field(default_factory=dict)
     is_slow: bool = True
+    is_optional: bool = False
 
     def child(self, folder: Path) -> Child:
         child = Child(folder, self.text)
@@ -357,6 +359,13 @@ SCRIPTS = {
     "Keras on TensorFlow": Script(KERAS, ("keras", "tensorflow"), FIT, variables=QUIET),
     "Keras on JAX": Script(KERAS, ("keras", "jax"), FIT, variables={"KERAS_BACKEND": "jax", **CPU}),
     "Keras on PyTorch": Script(KERAS, ("keras", "torch"), FIT, variables={"KERAS_BACKEND": "torch"}),
+    "Keras 2 (tf_keras)": Script(
+        KERAS.replace("import keras\n", "import tf_keras as keras\n"),
+        ("tf_keras", "tensorflow"),
+        FIT,
+        variables=QUIET,
+        is_optional=True,
+    ),
     "TensorFlow": Script(TENSORFLOW, ("keras", "tensorflow"), variables=QUIET),
     "Flax linen": Script(LINEN, ("flax", "optax"), variables=CPU),
     "Flax nnx": Script(NNX, ("flax", "optax"), variables=CPU),

@@ -37,6 +37,7 @@ OUTPUTS_OF_KERAS = "outputs come from Keras' evaluation loop, which does not cal
 NOT_CALLED_AGAIN = "models of this framework are not called again with augmented images"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
 NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
+KERAS_2 = "methods of models of Keras 2 are not observed, only the compiled functions of TensorFlow below them"
 IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph is built"
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
@@ -50,6 +51,11 @@ LIMITS: dict[str, dict[str, str]] = {
     "Keras on TensorFlow": FIT,
     "Keras on JAX": FIT,
     "Keras on PyTorch": {AUGMENTATION: OUTPUTS_OF_KERAS},
+    "Keras 2 (tf_keras)": {
+        **dict.fromkeys((EVALUATION_HASH, PREDICTIONS, AUGMENTATION, BATCHES), KERAS_2),
+        GRADIENTS: COMPILED_BY_TENSORFLOW,
+        MODULES: COMPILED_BY_TENSORFLOW,
+    },
     "TensorFlow": {
         EVALUATION_HASH: IN_A_GRAPH,
         AUGMENTATION: NOT_CALLED_AGAIN,
