@@ -33,8 +33,7 @@ TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDAT
 BY_KEYWORD = (
     "the trainer hands images to the model by keyword, and augmented copies take the place of a positional input"
 )
-OUTPUTS_OF_KERAS = "outputs come from Keras' evaluation loop, which does not call the model again with augmented images"
-NOT_CALLED_AGAIN = "models of this framework are not called again with augmented images"
+OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
 NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
 KERAS_2 = "methods of models of Keras 2 are not observed, only the compiled functions of TensorFlow below them"
@@ -42,15 +41,15 @@ IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
 
-FIT = {AUGMENTATION: OUTPUTS_OF_KERAS, GRADIENTS: COMPILED_BY_KERAS, MODULES: COMPILED_BY_KERAS}
-COMPILED = {AUGMENTATION: NOT_CALLED_AGAIN, GRADIENTS: COMPILED_BY_JAX, MODULES: COMPILED_BY_JAX}
+FIT = {GRADIENTS: COMPILED_BY_KERAS, MODULES: COMPILED_BY_KERAS}
+COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULES: COMPILED_BY_JAX}
 LIMITS: dict[str, dict[str, str]] = {
     "PyTorch": {},
     "Lightning": {},
     "Transformers": {AUGMENTATION: BY_KEYWORD},
     "Keras on TensorFlow": FIT,
     "Keras on JAX": FIT,
-    "Keras on PyTorch": {AUGMENTATION: OUTPUTS_OF_KERAS},
+    "Keras on PyTorch": {},
     "Keras 2 (tf_keras)": {
         **dict.fromkeys((EVALUATION_HASH, PREDICTIONS, AUGMENTATION, BATCHES), KERAS_2),
         GRADIENTS: COMPILED_BY_TENSORFLOW,
@@ -58,14 +57,13 @@ LIMITS: dict[str, dict[str, str]] = {
     },
     "TensorFlow": {
         EVALUATION_HASH: IN_A_GRAPH,
-        AUGMENTATION: NOT_CALLED_AGAIN,
         GRADIENTS: COMPILED_BY_TENSORFLOW,
         MODULES: COMPILED_BY_TENSORFLOW,
     },
     "Flax linen": COMPILED,
     "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
     "Haiku": COMPILED,
-    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, **COMPILED},
+    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
     "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULES: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
