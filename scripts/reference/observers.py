@@ -30,7 +30,7 @@ ABOUT = {
     limits.INITIAL_WEIGHTS: "before the first step",
     limits.BATCHES: "that a step trains on: inputs and labels, with a checksum for each row",
     limits.GRADIENTS: "of each weight",
-    limits.UPDATES: "that is, a checksum of each weight after its update",
+    limits.UPDATES: "is a checksum of each weight after its update",
     limits.MODULES: "of the model, with their outputs in a training step",
 }
 
