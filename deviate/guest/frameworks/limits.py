@@ -30,9 +30,6 @@ MODULES = "modules"
 TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDATES: 2, MODULES: 3}
 """What a trace records of a training step, and from which level on."""
 
-BY_KEYWORD = (
-    "the trainer hands images to the model by keyword, and augmented copies take the place of a positional input"
-)
 OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
 NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
@@ -46,7 +43,7 @@ COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULES: COMPILED_BY_JAX}
 LIMITS: dict[str, dict[str, str]] = {
     "PyTorch": {},
     "Lightning": {},
-    "Transformers": {AUGMENTATION: BY_KEYWORD},
+    "Transformers": {},
     "Keras on TensorFlow": FIT,
     "Keras on JAX": FIT,
     "Keras on PyTorch": {},
