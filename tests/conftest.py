@@ -62,7 +62,14 @@ QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sink
 """Folders of tests that start few programs."""
 
 
-LONGEST = ("test_same_as.py", "test_survival.py", "test_tutorial.py", "test_installed_files.py", "test_noise.py")
+LONGEST = (
+    "test_same_as.py",
+    "test_observers.py",
+    "test_survival.py",
+    "test_tutorial.py",
+    "test_installed_files.py",
+    "test_noise.py",
+)
 """Files of the slow tier that take a minute or more; one that is begun last leaves the other core without work."""
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.reference import api, cli, configuration, files, hazards, sinks, statistics
+from scripts.reference import api, cli, configuration, files, hazards, observers, sinks, statistics
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -16,6 +16,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration.page,
     "files.md": files.page,
     "hazards.md": hazards.page,
+    "observers.md": observers.page,
     "sinks.md": sinks.page,
     "statistics.md": statistics.page,
 }

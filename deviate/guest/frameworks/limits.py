@@ -1,0 +1,66 @@
+"""Observers that do not work over a framework, each with the reason: the table of docs/reference/observers.md.
+
+`tests/guest/contract` runs every observer over every framework, and holds each entry to the facts: what is declared
+here must not work, all else must. No run loads this module.
+"""
+
+from __future__ import annotations
+
+from .jax.trace import COMPILED as COMPILED_BY_JAX
+from .keras.trace import COMPILED as COMPILED_BY_KERAS
+from .sklearn.trace import WHOLE
+from .tensorflow.trace import COMPILED as COMPILED_BY_TENSORFLOW
+
+WEIGHT_HASH = "weight hash"
+EVALUATION_HASH = "evaluation hash"
+ONE_BIT = "one bit"
+PREDICTIONS = "predictions"
+WEIGHTS = "weights"
+AUGMENTATION = "test-time augmentation"
+EVIDENCE = (WEIGHT_HASH, EVALUATION_HASH, ONE_BIT, PREDICTIONS, WEIGHTS, AUGMENTATION)
+"""Observers of any run."""
+
+LOSS = "loss"
+STATES = "generator states"
+INITIAL_WEIGHTS = "initial weights"
+BATCHES = "batches"
+GRADIENTS = "gradients"
+UPDATES = "hash of each step"
+MODULES = "modules"
+TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDATES: 2, MODULES: 3}
+"""What a trace records of a training step, and from which level on."""
+
+OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
+NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
+NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
+KERAS_2 = "methods of models of Keras 2 are not observed, only the compiled functions of TensorFlow below them"
+IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph is built"
+NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
+NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
+
+FIT = {GRADIENTS: COMPILED_BY_KERAS, MODULES: COMPILED_BY_KERAS}
+COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULES: COMPILED_BY_JAX}
+LIMITS: dict[str, dict[str, str]] = {
+    "PyTorch": {},
+    "Lightning": {},
+    "Transformers": {},
+    "Keras on TensorFlow": FIT,
+    "Keras on JAX": FIT,
+    "Keras on PyTorch": {},
+    "Keras 2 (tf_keras)": {
+        **dict.fromkeys((EVALUATION_HASH, PREDICTIONS, AUGMENTATION, BATCHES), KERAS_2),
+        GRADIENTS: COMPILED_BY_TENSORFLOW,
+        MODULES: COMPILED_BY_TENSORFLOW,
+    },
+    "TensorFlow": {
+        EVALUATION_HASH: IN_A_GRAPH,
+        GRADIENTS: COMPILED_BY_TENSORFLOW,
+        MODULES: COMPILED_BY_TENSORFLOW,
+    },
+    "Flax linen": COMPILED,
+    "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
+    "Haiku": COMPILED,
+    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
+    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULES: WHOLE},
+}
+"""Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
