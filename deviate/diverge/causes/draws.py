@@ -295,6 +295,9 @@ DRAWS: tuple[KnownCause, ...] = (
         cure="seed the environment and its spaces",
         code="env.reset(seed=1); env.action_space.seed(1)",
         source="https://gymnasium.farama.org/api/env/#gymnasium.Env.reset",
-        see=lambda difference, evidence: _source(difference, evidence, "environment-seed"),
+        see=lambda difference, evidence: (
+            None if evidence.is_held("other") else _source(difference, evidence, "environment-seed")
+        ),
+        holds=("other",),
     ),
 )
