@@ -30,6 +30,7 @@ from types import FrameType
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Iterable, Iterator, Mapping
+from ..hashing import weights_digest
 from ..regions import Region
 from ..seeds import wraps_like
 from ..streams import OTHER, spell_seed
@@ -83,6 +84,10 @@ class Boosting:
         self.library = library
         self.managed = Managed(context)
         self.controlled: set[tuple[object, ...]] = set()
+        self.models: dict[int, Callable[[], Any]] = {}
+        self.n_trained = 0
+        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
+        context.recorder.at_close.append(lambda: self.emit_hash("exit"))
 
     # ------------------------------------------------------------ seeds
 
@@ -165,6 +170,28 @@ class Boosting:
                 self.control("threads", name, parameters[name], "overridden")
                 parameters[name] = int(count or 0)
 
+    # ------------------------------------------------------------ models
+
+    def see_model(self, model: Any) -> None:
+        """A model is trained; while the script keeps it, it is hashed."""
+        self.models = {number: each for number, each in self.models.items() if each() is not None}
+        if not any(each() is model for each in self.models.values()):
+            self.models[self.n_trained] = weakref.ref(model)
+            self.n_trained += 1
+
+    def emit_hash(self, moment: str) -> None:
+        """Report the hash of the models that still exist, and the bytes of their trees."""
+        models = [(number, each()) for number, each in self.models.items()]
+        trees = [(str(number), self.trees(model)) for number, model in models if model is not None]
+        if trees:
+            weights = [(name, ("bytes", (len(content),), content)) for name, content in trees]
+            n_bytes = sum(len(content) for _, content in trees)
+            self.recorder.event("weights", moment, self.library, weights_digest(weights), n_bytes)
+
+    def trees(self, model: Any) -> bytes:
+        """What a model has learned, without what differs between equal models: parameters and times."""
+        raise NotImplementedError
+
     # ------------------------------------------------------------ evaluations
 
     def replay(self, driver: object, history: Mapping[str, Iterable[Any]]) -> None:
@@ -193,7 +220,12 @@ class LightGBM(Boosting):
                 setattr(module, name, self._spelling(getattr(module, name)))
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
-        self.context.observe(module.Booster, "update", before=self._begin_iteration)
+        self.context.observe(
+            module.Booster,
+            "update",
+            before=self._begin_iteration,
+            after=lambda result, booster, *args, **kwargs: self.see_model(booster),
+        )
 
     def patch_engine(self, module: Any) -> None:
         self.divide(module, "_make_n_folds", "lightgbm.cv.seed", 4, "seed")
@@ -293,6 +325,9 @@ class LightGBM(Boosting):
             parameters["force_col_wise"] = True
             self.control("autotune", "force_col_wise", True, "set")
 
+    def trees(self, model: Any) -> bytes:
+        return str(model.model_to_string(num_iteration=-1)).partition("\nparameters:")[0].encode()
+
     # ------------------------------------------------------------ evaluations
 
     def _begin_iteration(self, booster: Any, *args: Any, **kwargs: Any) -> None:
@@ -336,7 +371,7 @@ class XGBoost(Boosting):
         self.set_param = booster.set_param
         booster.set_param = self._setting(booster.set_param)
         for name in ("update", "boost"):
-            self.context.observe(booster, name, before=self._seed_training, where="xgboost.seed")
+            self.context.observe(booster, name, before=self._seed_training, after=self._trained, where="xgboost.seed")
 
     def patch_training(self, module: Any) -> None:
         self.divide(module, "mknfold", "xgboost.cv.seed", 3, "seed")
@@ -379,7 +414,7 @@ class XGBoost(Boosting):
         return [(name, replaced.get(name, value)) for name, value in pairs]
 
     def _seed_training(self, booster: Any, *args: Any, **kwargs: Any) -> None:
-        """A booster that was given no seed is trained."""
+        """A booster is trained that may have been given no seed."""
         if booster not in self.seeded:
             self.seeded.add(booster)
             self.record((), "xgboost.seed")
@@ -387,6 +422,12 @@ class XGBoost(Boosting):
                 seeds: dict[str, Any] = {}
                 self.replace_one(seeds, XGBOOST_SEEDS)
                 self.set_param(booster, seeds)
+
+    def _trained(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
+        self.see_model(booster)
+
+    def trees(self, model: Any) -> bytes:
+        return bytes(model.save_raw())
 
     def _report(self, container: Any, scores: Any, *args: Any, **kwargs: Any) -> None:
         """Scores by labels as `validation_0-logloss`; in a cross-validation their mean over the folds and deviation."""
@@ -452,6 +493,7 @@ class CatBoost(Boosting):
         setattr(owner, name, wraps_like(call, original))
 
     def _report(self, result: Any, model: Any, *args: Any, **kwargs: Any) -> None:
+        self.see_model(model)
         history = model.get_evals_result()
         self.replay(
             model,
@@ -461,6 +503,10 @@ class CatBoost(Boosting):
                 for metric, values in metrics.items()
             },
         )
+
+    def trees(self, model: Any) -> bytes:
+        """The values of the leaves; what CatBoost writes to a file has the time in it."""
+        return bytes(model.get_leaf_values().tobytes())
 
     def _report_folds(self, result: Any, *args: Any, **kwargs: Any) -> None:
         """Means and deviations over the folds, by the names of the columns of the result."""
