@@ -64,6 +64,7 @@ def test_each_seed_of_boosting_does_so_too(tmp_path: Path) -> None:
     check(tmp_path, "boosting")
 
 
+@pytest.mark.slow
 @pytest.mark.requires("gymnasium")
 def test_each_seed_of_an_environment_does_so_too(tmp_path: Path) -> None:
     check(tmp_path, "environments")

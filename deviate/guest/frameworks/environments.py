@@ -63,7 +63,7 @@ class Environments:
 
     def choose_seed(self, seed: Any, frame: FrameType) -> Any:
         """The seed from which the library should make a generator; what it would refuse stays as it is."""
-        functions = self._callers(frame)
+        functions, n_spaces = self._callers(frame)
         call = "%s.%s" % (self.library, next(map(ASKING.get, functions[::-1]), "np_random"))
         if seed is not None and not (isinstance(seed, int) and seed >= 0):
             return seed
@@ -73,7 +73,7 @@ class Environments:
         stream = SPLIT if MAP in functions else OTHER
         is_replaced = stream != SPLIT or seed is None or SPLIT in self.streams.varied
         # A space of several parts seeds these with numbers that it draws.
-        is_script_seed = seed is not None and functions.count("seed") <= 1
+        is_script_seed = seed is not None and n_spaces <= 1
         if is_script_seed and self.context.project.innermost(frame) is not None:
             self.context.seeding.record(call, seed, is_replaced=is_replaced)
         if not self.streams.is_active:
@@ -90,11 +90,14 @@ class Environments:
         identity = processes.current_process()._identity if processes is not None else ()
         return "-".join(map(str, ("none", *identity, self.unseeded)))
 
-    def _callers(self, frame: FrameType | None) -> list[str]:
-        """Names of the public functions of the library that pass a seed on, from the innermost outwards."""
-        functions = []
+    def _callers(self, frame: FrameType | None) -> tuple[list[str], int]:
+        """Functions of the library that pass a seed on, from the innermost outwards; how many objects `seed` is of."""
+        functions, seeded = [], set()
         while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == self.library:
-            if frame.f_code.co_name in ASKING:
-                functions.append(frame.f_code.co_name)
+            name = frame.f_code.co_name
+            if name in ASKING:
+                functions.append(name)
+            if name == "seed":
+                seeded.add(id(frame.f_locals.get("self")))
             frame = frame.f_back
-        return functions
+        return functions, len(seeded)
