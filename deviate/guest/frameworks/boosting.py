@@ -86,6 +86,11 @@ class Boosting:
         self.controlled: set[tuple[object, ...]] = set()
         self.models: dict[int, Callable[[], Any]] = {}
         self.n_trained = 0
+        self.predictions: Any = None
+        if context.capture.wants_predictions:
+            from .boosting_capture import Predictions  # most runs keep nothing
+
+            self.predictions = Predictions(context, library)
         context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
         context.recorder.at_close.append(lambda: self.emit_hash("exit"))
 
@@ -172,6 +177,15 @@ class Boosting:
 
     # ------------------------------------------------------------ models
 
+    def watch(self, *classes: Any) -> None:
+        """Capture what these classes predict, where the run asks for it."""
+        if self.predictions is not None:
+            self.predictions.patch(*classes)
+
+    def begin_training(self) -> None:
+        if self.predictions is not None:
+            self.predictions.begin_training()
+
     def see_model(self, model: Any) -> None:
         """A model is trained; while the script keeps it, it is hashed."""
         self.models = {number: each for number, each in self.models.items() if each() is not None}
@@ -214,6 +228,7 @@ class LightGBM(Boosting):
 
     def patch_basic(self, module: Any) -> None:
         self.module = module
+        self.watch(module.Booster)
         self.context.observe(module.Booster, "__init__", before=self._record_training, where="lightgbm.seed")
         for name in ("_param_dict_to_str", "param_dict_to_str"):  # the latter up to version 3
             if hasattr(module, name) and (self.streams.is_active or self.context.controls):
@@ -250,6 +265,7 @@ class LightGBM(Boosting):
     def _record_training(self, booster: Any, *args: Any, **kwargs: Any) -> None:
         data = _argument(args, kwargs, 1, "train_set")
         if data is not None:  # without data it is read from a file
+            self.begin_training()
             own, of_data = _argument(args, kwargs, 0, "params") or {}, getattr(data, "params", None) or {}
             self.record(self._seeds({**own, **of_data}), "lightgbm.seed")
 
@@ -368,6 +384,7 @@ class XGBoost(Boosting):
 
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
+        self.watch(booster)
         self.set_param = booster.set_param
         booster.set_param = self._setting(booster.set_param)
         for name in ("update", "boost"):
@@ -415,6 +432,7 @@ class XGBoost(Boosting):
 
     def _seed_training(self, booster: Any, *args: Any, **kwargs: Any) -> None:
         """A booster is trained that may have been given no seed."""
+        self.begin_training()
         if booster not in self.seeded:
             self.seeded.add(booster)
             self.record((), "xgboost.seed")
@@ -457,6 +475,8 @@ class CatBoost(Boosting):
         self.context.observe(module, "_cv", before=self._prepare_folds, after=self._report_folds, where="catboost.cv")
         self.divide(module, "_cv", "catboost.partition_random_seed", 4, "partition_random_seed")
         self._replace_keyword(module.Pool, "quantize")
+        names = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
+        self.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
 
     def _prepare(self, result: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         self._set(result["params"], "catboost.random_seed")
@@ -466,6 +486,7 @@ class CatBoost(Boosting):
 
     def _set(self, params: dict[str, Any], call: str) -> None:
         """Replace the seed in parameters that CatBoost has copied from the script's."""
+        self.begin_training()
         seed = params.get(CATBOOST_SEED)
         self.record([(CATBOOST_SEED, seed)] if seed is not None else (), call)
         if self.streams.is_active:
@@ -532,12 +553,18 @@ def _is_on(value: Any) -> bool:
     return value is True or str(value).lower() in ("true", "+", "1")
 
 
+def _watch(module: Any, boosting: Boosting, names: Iterable[str]) -> None:
+    boosting.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
+
+
 PARTS: dict[str, Callable[[Any, AdapterContext], None]] = {
     "lightgbm.basic": lambda module, context: context.part(LightGBM).patch_basic(module),
     "lightgbm.engine": lambda module, context: context.part(LightGBM).patch_engine(module),
+    "lightgbm.sklearn": lambda module, context: _watch(module, context.part(LightGBM), ("LGBMModel", "LGBMClassifier")),
     "xgboost.core": lambda module, context: context.part(XGBoost).patch_core(module),
     "xgboost.training": lambda module, context: context.part(XGBoost).patch_training(module),
     "xgboost.callback": lambda module, context: context.part(XGBoost).patch_callbacks(module),
+    "xgboost.sklearn": lambda module, context: _watch(module, context.part(XGBoost), ("XGBModel", "XGBClassifier")),
     "catboost.core": lambda module, context: context.part(CatBoost).patch_core(module),
 }
 """What patches the modules of the libraries."""

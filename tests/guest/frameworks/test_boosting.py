@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from capturing import kept
 from harness import Child, Result
 
 from deviate.replay.variants import find_variant, levels_of, seed_set
@@ -256,3 +258,54 @@ print(other.eval(data))
         ("lightgbm.seed", "default", 13, "replaced"),
         ("xgboost.seed", "default", 15, "replaced"),
     ]
+
+
+@pytest.mark.parametrize("library", ["lightgbm.LGBM", "xgboost.XGB", "catboost.CatBoost"])
+def test_predictions_are_kept_once_with_their_labels(library: str, tmp_path: Path) -> None:
+    package = library.partition(".")[0]
+    options = {"lightgbm": "verbose=-1", "xgboost": "n_jobs=1", "catboost": "verbose=0, allow_writing_files=False"}
+    text = f"""{DATA}
+import {package}
+from sklearn.model_selection import cross_val_score
+kinds = np.array(["no", "yes"]) if "{package}" != "xgboost" else np.arange(2)
+X_test, y_test, X_val, y_val = TEST[:120], kinds[TRUE[:120]], TEST[120:], TRUE[120:]
+model = {library}Classifier(n_estimators=3, {options[package]})
+model.fit(X, kinds[Y])
+print("test", np.mean(model.predict(X_test).ravel() == y_test))
+shares = model.predict_proba(X_test)
+model.predict(X_test)
+print("val", model.score(X_val, kinds[y_val]))
+guess = model.predict(X_val)
+other = {library}Regressor(n_estimators=3, {options[package]}).fit(X, Y)
+cross_val_score(other, X, Y, cv=2)
+print(other.predict(X_val).sum())
+"""
+    run = kept(tmp_path, lambda folder: Child(folder, text))
+    assert run.on.stdout == run.off.stdout
+    assert [name for name, _ in run.artifacts("predictions")] == ["test", "val", "val_2"]
+    assert run.arrays("test")["outputs"].shape == (120, 2)
+    assert run.accuracy("test") == run.printed("test")
+    assert run.accuracy("val") == run.printed("val")
+    assert np.array_equal(run.arrays("val_2")["truth"], run.arrays("val")["truth"])
+
+
+def test_predictions_of_the_libraries_own_interfaces_are_kept(tmp_path: Path) -> None:
+    text = f"""{DATA}
+import lightgbm, xgboost, catboost
+light = lightgbm.train({{"objective": "binary", "verbose": -1}}, lightgbm.Dataset(X, Y), 3)
+xg = xgboost.train({{"objective": "multi:softprob", "num_class": 2}}, xgboost.DMatrix(X, Y), 3)
+cat = catboost.CatBoost({{"iterations": 3, "logging_level": "Silent", "allow_writing_files": False}}).fit(X, Y)
+X_test, y_test = TEST + 0, TRUE + 0
+light.predict(X_test)
+light.predict(X_test, pred_leaf=True)
+dtest = xgboost.DMatrix(TEST, TRUE)
+xg.predict(dtest)
+pool_test = catboost.Pool(TEST, TRUE)
+cat.predict(pool_test)
+"""
+    run = kept(tmp_path, lambda folder: Child(folder, text))
+    shapes = {name: run.arrays(name)["outputs"].shape for name, _ in run.artifacts("predictions")}
+    assert shapes == {"test": (200,), "dtest": (200, 2), "pool_test": (200,)}
+    truth = run.arrays("test")["truth"].tolist()
+    assert all(run.arrays(name)["truth"].tolist() == truth for name in shapes)
+    assert all(len(set(run.arrays(name)["keys"])) == 200 for name in shapes)
