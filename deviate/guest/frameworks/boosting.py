@@ -492,6 +492,9 @@ class CatBoost(Boosting):
         if self.streams.is_active:
             self.replace_one(params, (CATBOOST_SEED,))
         self.hold_threads(params, ("thread_count",))
+        if "threads" in self.context.controls and params.get("thread_count") is None:  # it reads no variable
+            params["thread_count"] = int(self.context.controls["threads"])
+            self.control("threads", "thread_count", params["thread_count"], "set")
         if str(params.get("task_type")) == "GPU" and self.context.controls.get("kernels") == "deterministic":
             place = self.context.project.nearest(_getframe(1))
             self.recorder.event("uncontrolled", "catboost on a GPU adds in no fixed order", *place)

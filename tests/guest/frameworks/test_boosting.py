@@ -174,6 +174,8 @@ def test_the_implementation_of_lightgbm_is_held_and_freed(tmp_path: Path) -> Non
     ]
     assert free.of("control") == [["kernels", f"{name}.deterministic", "True", "train.py", 14, "overridden"]]
     assert ["threads", f"{name}.n_jobs", "2", "train.py", 14, "overridden"] in threads.of("control")
+    cat = run(tmp_path / "cat", CAT, "config", 1)
+    assert cat.of("control")[-1] == ["threads", "catboost.thread_count", "1", "", 0, "set"]
     chosen = text.replace('"n_jobs": 2}', '"force_row_wise": True}')
     assert len(run(tmp_path / "chosen", chosen, "control").of("control")) == 1
 
