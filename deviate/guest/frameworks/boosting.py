@@ -25,6 +25,7 @@ Source: LightGBM documentation, `deterministic`; CatBoost documentation, FAQ.
 from __future__ import annotations
 
 import weakref
+from hashlib import sha256
 from sys import _getframe
 from types import FrameType
 
@@ -85,6 +86,7 @@ class Boosting:
         self.managed = Managed(context)
         self.controlled: set[tuple[object, ...]] = set()
         self.models: dict[int, Callable[[], Any]] = {}
+        self.digests: dict[int, tuple[bytes, int]] = {}
         self.n_trained = 0
         self.predictions: Any = None
         if context.capture.wants_predictions:
@@ -187,19 +189,28 @@ class Boosting:
             self.predictions.begin_training()
 
     def see_model(self, model: Any) -> None:
-        """A model is trained; while the script keeps it, it is hashed."""
+        """A model was trained; while the script keeps it, it is hashed."""
         self.models = {number: each for number, each in self.models.items() if each() is not None}
-        if not any(each() is model for each in self.models.values()):
-            self.models[self.n_trained] = weakref.ref(model)
+        number = next((number for number, each in self.models.items() if each() is model), self.n_trained)
+        if number == self.n_trained:
+            self.models[number] = weakref.ref(model)
             self.n_trained += 1
+        self.digests.pop(number, None)
 
     def emit_hash(self, moment: str) -> None:
-        """Report the hash of the models that still exist, and the bytes of their trees."""
-        models = [(number, each()) for number, each in self.models.items()]
-        trees = [(str(number), self.trees(model)) for number, model in models if model is not None]
-        if trees:
-            weights = [(name, ("bytes", (len(content),), content)) for name, content in trees]
-            n_bytes = sum(len(content) for _, content in trees)
+        """Report the hash of the models that still exist, and the bytes of their trees.
+
+        A search trains many, each of which ends a main loop: their trees are read once.
+        """
+        for number, reference in self.models.items():
+            model = reference()
+            if model is not None and number not in self.digests:
+                content = self.trees(model)
+                self.digests[number] = sha256(content).digest(), len(content)
+        living = [number for number, reference in self.models.items() if reference() is not None]
+        if living:
+            weights = [(str(number), ("sha256", (1,), self.digests[number][0])) for number in living]
+            n_bytes = sum(self.digests[number][1] for number in living)
             self.recorder.event("weights", moment, self.library, weights_digest(weights), n_bytes)
 
     def trees(self, model: Any) -> bytes:
