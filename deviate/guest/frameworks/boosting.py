@@ -303,8 +303,9 @@ class LightGBM(Boosting):
         if self.streams.is_active:
             self._replace_seeds(parameters, missing)
         if is_training:
-            self._tell_drawn(parameters)
             self._hold(parameters)
+            with self.recorder.guarded("draws of lightgbm"):
+                self._tell_drawn(parameters)
         return parameters
 
     def _replace_seeds(self, parameters: dict[str, Any], missing: set[str]) -> None:

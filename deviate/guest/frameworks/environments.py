@@ -26,9 +26,8 @@ from ..streams import OTHER, spell_seed
 SEEDING = ".utils.seeding"
 LIBRARIES = ("gymnasium", "gym")
 MODULES = (*LIBRARIES, *(library + SEEDING for library in LIBRARIES))
-ASKING = {"reset": "reset", "seed": "Space.seed", "generate_random_map": "generate_random_map"}
-"""Functions that pass a seed on, by the names under which it is recorded."""
-MAP = "generate_random_map"
+RESET, SEED, MAP = "reset", "seed", "generate_random_map"
+"""Functions that pass a seed on. Environments of Gym have the second one too, up to version 0.25."""
 SPLIT = "split"
 
 
@@ -64,7 +63,7 @@ class Environments:
     def choose_seed(self, seed: Any, frame: FrameType) -> Any:
         """The seed from which the library should make a generator; what it would refuse stays as it is."""
         functions, n_spaces = self._callers(frame)
-        call = "%s.%s" % (self.library, next(map(ASKING.get, functions[::-1]), "np_random"))
+        call = "%s.%s" % (self.library, functions[-1] if functions else "np_random")
         if seed is not None and not (isinstance(seed, int) and seed >= 0):
             return seed
         if not self.streams.is_routed_thread():
@@ -95,9 +94,11 @@ class Environments:
         functions, seeded = [], set()
         while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == self.library:
             name = frame.f_code.co_name
-            if name in ASKING:
+            if name == SEED:
+                owner = frame.f_locals.get("self")
+                seeded.add(id(owner))
+                functions.append("Space.seed" if hasattr(owner, "sample") else SEED)
+            elif name in (RESET, MAP):
                 functions.append(name)
-            if name == "seed":
-                seeded.add(id(frame.f_locals.get("self")))
             frame = frame.f_back
         return functions, len(seeded)

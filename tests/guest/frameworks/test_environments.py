@@ -85,3 +85,35 @@ def test_a_library_that_seeds_for_the_script_is_followed(tmp_path: Path) -> None
         ]
         outputs.append(result.stdout)
     assert outputs[0] != outputs[1]
+
+
+def test_environments_of_gym_are_seeded_by_a_method_of_their_own(tmp_path: Path) -> None:
+    """As up to Gym 0.25; the package is not installed, so one of its shape stands for it."""
+    folder = tmp_path / "site-packages" / "gym"
+    (folder / "utils").mkdir(parents=True)
+    (folder / "utils" / "__init__.py").touch()
+    (folder / "utils" / "seeding.py").write_text(
+        "import numpy as np\n"
+        "def np_random(seed=None):\n"
+        "    seed = np.random.randint(2**31) if seed is None else seed\n"
+        "    return np.random.RandomState(seed), seed\n"
+    )
+    (folder / "__init__.py").write_text(
+        '__version__ = "0.21.0"\n'
+        "from gym.utils import seeding\n"
+        "class Env:\n"
+        "    def seed(self, seed=None):\n"
+        "        self.np_random, seed = seeding.np_random(seed)\n"
+        "        return [seed]\n"
+    )
+    text = "import gym\nenv = gym.Env()\nprint(env.seed(3))\nprint(env.np_random.rand())\n"
+    outputs = []
+    for seed in (6, 7, 6):
+        place = tmp_path / f"run-{len(outputs)}"
+        path = {"PYTHONPATH": f"{place / 'guest'}:{folder.parent}"}
+        result = Child(place, text).run(seeds={**SEEDS, "other": seed}, environment=path)
+        assert (result.code, result.of("error")) == (0, []), result.stderr
+        assert [(call, line, action) for call, _, line, action in seeds_of(result)] == [("gym.seed", 3, "replaced")]
+        assert result.stdout.startswith("[3]\n")
+        outputs.append(result.stdout)
+    assert outputs[0] == outputs[2] != outputs[1]
