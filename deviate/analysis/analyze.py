@@ -103,7 +103,8 @@ def _relative(script: Path, root: Path) -> str:
 
 
 def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]]) -> Analysis:
-    judged = Collector(graph, Judge(Origins(graph))).collect()
+    collector = Collector(graph, Judge(Origins(graph)))
+    judged = collector.collect()
     trainings = _trainings(graph, judged)
     outer = trainings.outer
     sites: list[Site] = []
@@ -149,7 +150,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(graph),
+        seeds=seed_calls(graph, collector.contents),
         outputs=output_paths(graph),
         files=graph.project.files(),
         notices=tuple(graph.project.notices),

@@ -43,6 +43,10 @@ _KEYS = "a key of jax.random carries no meaning"
 _OTHERS = "by hand from a raw key counts as other"
 _NAMED = "draw it through flax or haiku, which name their keys; or vary other, which moves it too"
 
+_ONE_SEED = "draws examples and features from one generator, which counts as other"
+_OTHER = "vary other, which moves both"
+_TREES = "trees are in C++; they are hashed, not changed"
+
 _STEPS = "weights are known in steps by optax or flax, and in compiled steps that give back what they were given"
 _KEPT = "train with optax or flax"
 
@@ -98,6 +102,24 @@ CLAIMS: dict[str, dict[str, Claim]] = {
     "flax": {"init": YES, "augment": YES, "dropout": YES, "one-bit": YES, "weights": YES},
     "haiku": {"init": YES, "dropout": YES, "one-bit": YES, "weights": YES},
     "optax": {"one-bit": YES, "weights": YES},
+    "lightgbm": {
+        **dict.fromkeys(("shuffle", "dropout", "split", "other", "kernels", "autotune", "threads", "weights"), YES),
+        "one-bit": Claim("nothing", _TREES),
+    },
+    "xgboost": {
+        **dict.fromkeys(("split", "other", "threads", "weights"), YES),
+        **dict.fromkeys(("shuffle", "dropout"), Claim("no", _ONE_SEED, _OTHER)),
+        "one-bit": Claim("nothing", _TREES),
+    },
+    "catboost": {
+        **dict.fromkeys(("split", "other", "threads", "weights"), YES),
+        "shuffle": Claim("no", _ONE_SEED, _OTHER),
+        "kernels": Claim(
+            "partly", "it repeats itself on a CPU, and has no deterministic kernels on a GPU", "use a CPU"
+        ),
+        "one-bit": Claim("nothing", _TREES),
+    },
+    "gymnasium": {"split": YES, "other": YES},
 }
 RESTS_ON = {"lightning": "torch", "transformers": "torch", "accelerate": "torch", "optax": "jax"}
 """Those that draw and compute through another one."""
@@ -115,6 +137,13 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
             "draws in threads of the script",
             "the states of the streams belong to the thread that trains",
             "draw in the main thread or in workers that are processes",
+        ),
+    ),
+    "gymnasium": (
+        Concern(
+            "environments that draw in C, as those of Atari",
+            "they get the seed of the script in every variant",
+            "give each run another seed: --seed {replicate}",
         ),
     ),
     "tensorflow": (

@@ -14,6 +14,10 @@ DIVIDING = {
     "make_classification(random_state=1)",
     "make_blobs",
     "pandas.DataFrame.sample(random_state=3)",
+    "lightgbm.cv(folds)",
+    "xgboost.cv(folds)",
+    "generate_random_map",
+    "generate_random_map()",
 }
 """Routes that draw data to train and test on: `split` varies them, and all other variants hold them."""
 
@@ -54,20 +58,23 @@ def test_each_route_of_a_large_library_does_so_too(program: str, tmp_path: Path)
     check(tmp_path, program)
 
 
+@pytest.mark.slow
+@pytest.mark.requires("lightgbm", "xgboost", "catboost")
+def test_each_seed_of_boosting_does_so_too(tmp_path: Path) -> None:
+    check(tmp_path, "boosting")
+
+
+@pytest.mark.slow
+@pytest.mark.requires("gymnasium")
+def test_each_seed_of_an_environment_does_so_too(tmp_path: Path) -> None:
+    check(tmp_path, "environments")
+
+
 NAMED = {
     "os.urandom": "entropy of the operating system: no seed reaches it",
     "secrets.randbits": "the same",
     "uuid.uuid4": "the same",
     "random.SystemRandom": "the same",
-    "lightgbm.bagging_seed": "boosting: its generator is in C++",
-    "lightgbm.random_state": "the same",
-    "lightgbm.seed": "the same; without a seed of the script's it has one of its own",
-    "xgboost.seed": "boosting: its generator is in C++",
-    "xgboost.random_state": "the same",
-    "catboost.random_seed": "the same",
-    "gymnasium.reset": "environments",
-    "gymnasium.Space.seed": "environments",
-    "gymnasium.Space.seed without a seed": "environments",
     "networkx (random.Random)": "a generator that a library makes for itself",
     "keras (numpy.random.RandomState)": "the same: the order of the examples of a data set",
 }
@@ -75,14 +82,14 @@ NAMED = {
 
 
 @pytest.mark.slow
-@pytest.mark.requires("lightgbm", "xgboost", "catboost", "gymnasium", "networkx", "keras")
+@pytest.mark.requires("networkx", "keras")
 def test_what_no_variant_varies_is_named_with_its_line(tmp_path: Path) -> None:
     text = (ROUTES / "named.py").read_text()
     result = run(tmp_path, "named", "algo", 0)
     found = {event[0]: event[2] for event in result.of("uncontrolled")}
     found |= {event[0]: event[3] for event in result.of("seed") if event[4] == "fixed"}
     assert found.keys() == NAMED.keys()
-    assert len(NAMED) <= 15
+    assert len(NAMED) <= 6
     for name, line in found.items():
         library = {"networkx": "nx"}.get(name.split()[0], name.partition(".")[0].split()[0])
-        assert {library, "environment"} & set(re.split(r"\W", text.splitlines()[line - 1])), name
+        assert library in re.split(r"\W", text.splitlines()[line - 1]), name

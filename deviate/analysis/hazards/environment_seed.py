@@ -1,7 +1,7 @@
 """Reinforcement-learning environments that nobody seeds.
 
 An environment and each of its spaces have generators of their own, seeded from the operating system unless the script
-gives them a seed: episodes differ in each run, whatever other seeds are set. deviate cannot hold them in any variant.
+gives them a seed: episodes differ in each run, whatever other seeds are set. Every variant but `as-is` seeds them.
 
 Example:
     import gymnasium as gym

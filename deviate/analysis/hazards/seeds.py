@@ -9,10 +9,11 @@ from typing import Literal
 
 import libcst as cst
 
+from deviate.analysis.metrics.container_contents import ContainerContents
 from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import keywords, last_name, named_items, positional
+from deviate.analysis.resolve.tree import keywords, last_name, positional
 from deviate.model import SeedCall
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -41,30 +42,38 @@ RECORDING = word_set(
 """Functions that store a seed for later."""
 ROUTED = word_set(
     "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
-    "lightning pytorch_lightning autograd"
+    "lightning pytorch_lightning autograd lightgbm xgboost catboost gymnasium gym"
 )
 """Packages whose seeds deviate replaces in runs."""
 BY_PARAMETERS = word_set("lightgbm xgboost catboost")
-"""Packages whose functions take seeds in a dict of parameters."""
+"""Packages whose functions take seeds in a dict of parameters, or have one by default."""
+SEEDED_BY_DEFAULT = re.compile(
+    r"lightgbm\.(train|cv|LGBM\w+)|xgboost\.(train|cv|XGB\w+)|catboost\.(train|cv|CatBoost\w*)"
+)
+"""Functions of these that train with a seed of the library's, the same in all runs, where the script sets none."""
+TAKING_PARAMETERS = word_set("train cv CatBoost")
+"""Last names of those whose first argument holds the parameters."""
 EVERYTHING = word_set("seed_everything manual_seed")
 """Functions that seed every generator, whatever they are methods of."""
-DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
+DIVIDING = re.compile(
+    r"(sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)"
+    r"|catboost\.\w+\(\)\.(grid|randomized)_search|gym(nasium)?\..*generate_random_map)\b"
+)
 """Functions that split the data: their seeds are kept where the split is held."""
 BY_PLACE = re.compile(
     r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(learning_curve|LearningCurve|Halving|Tuned))|keras\.datasets\."
+    r"|(lightgbm|xgboost|catboost)\.cv$"
 )
-"""Functions whose stream depends on where they are called, if they have one."""
+"""Functions whose stream depends on where they are called, if they have one; and those with seeds of two streams."""
 
 
-def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
+def seed_calls(graph: CallGraph, contents: ContainerContents) -> tuple[SeedCall, ...]:
     """Calls that seed a generator, in source order. Generators created without a seed are not included."""
     seeds = []
     order = {file: number for number, file in enumerate(graph.project.files())}
     for call, function in graph.calls:
-        if not call.args:
-            continue
         name = graph.resolver.qualified_name(call.func, function)
-        argument = _argument(call, name or "", function, graph)
+        argument = _argument(call, name or "", function, graph, contents)
         if argument is not None:
             name = name or " ".join(graph.nodes.code(call.func).split())
             seeds.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
@@ -84,17 +93,22 @@ def fate_of(seed: SeedCall) -> Fate:
     return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
-def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -> str | None:
+def _argument(
+    call: cst.Call, name: str, function: Function, graph: CallGraph, contents: ContainerContents
+) -> str | None:
     """The seed arguments of a call, as source text; None if there are none.
 
     Args:
         name: full name of the callee, empty if unknown.
     """
     last, by_name = last_name(call.func), keywords(call)
-    is_seeding = _says_that_it_seeds(last) or name in SEEDERS
+    is_seeding = bool(call.args) and (_says_that_it_seeds(last) or name in SEEDERS)
     seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
-        seeds |= dict(_parameters(call, function, graph))
+        items = list(_parameters(call, function, graph, contents))
+        seeds |= {key: value for key, value in items if _is_seed(key, value)}
+        if not seeds and SEEDED_BY_DEFAULT.fullmatch(name) and (items or not _has_parameters(call, last)):
+            return "seed by default"
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:
@@ -102,14 +116,19 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
     return ", ".join(f"{key}={graph.nodes.code(value)}" for key, value in seeds.items())
 
 
-def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The seeds in dicts passed to a call."""
-    for value in [*positional(call), *keywords(call).values()]:
-        referents = graph.resolver.resolve(value, function)
-        nodes = [referent.node for referent in referents if isinstance(referent, Container)] or [value]
-        for node in nodes:
-            items = named_items(node) if isinstance(node, cst.Dict) else ()
-            yield from ((name, seed) for name, seed in items if _is_seed(name, seed))
+def _parameters(
+    call: cst.Call, function: Function, graph: CallGraph, contents: ContainerContents
+) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The items of dicts that are passed to a call, as arguments or as `**arguments`, as far as known."""
+    for argument in call.args:
+        held = [each for each in graph.resolver.resolve(argument.value, function) if isinstance(each, Container)]
+        for node, around in (*((each.node, each.function) for each in held), (argument.value, function)):
+            yield from ((name, value) for name, value, _ in contents.of(node, around))
+
+
+def _has_parameters(call: cst.Call, name: str) -> bool:
+    """Whether a call is passed parameters in one value."""
+    return any(argument.star for argument in call.args) or (bool(call.args) and name in TAKING_PARAMETERS)
 
 
 def _says_that_it_seeds(name: str) -> bool:

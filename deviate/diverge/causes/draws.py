@@ -278,7 +278,7 @@ def compiled_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("compiled-draws",), IN_SOURCE)
 
 
-@draw_cause("environment-seed", phases=DRAWN)
+@draw_cause("environment-seed", phases=DRAWN, holds=("other",))
 def environment_seed(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """An environment of reinforcement learning that nobody seeds.
 
@@ -289,4 +289,6 @@ def environment_seed(difference: Difference, evidence: Evidence) -> CauseMatch |
     Code: env.reset(seed=1); env.action_space.seed(1)
     Source: https://gymnasium.farama.org/api/env/#gymnasium.Env.reset
     """
+    if evidence.is_held("other"):
+        return None
     return source_match(evidence, ("environment-seed",), IN_SOURCE)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FRAMEWORKS = (
     "numpy", "sklearn", "torch", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning", "transformers",
-    "accelerate",
+    "accelerate", "lightgbm", "xgboost", "catboost", "gymnasium",
 )  # fmt: skip
 VARIABLES = (
     "PYTHONHASHSEED", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONNOUSERSITE",

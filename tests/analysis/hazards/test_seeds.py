@@ -91,7 +91,7 @@ def test_arguments_that_are_seeds_are_listed(analyse: Analyse) -> None:
         ("random_state=1", 8),
         ("bagging_seed=4", 9),
     ]
-    assert [fate_of(seed) for seed in analysis.seeds] == ["unknown", "replaced", "replaced", "unknown"]
+    assert [fate_of(seed) for seed in analysis.seeds] == ["replaced", "replaced", "replaced", "unknown"]
 
 
 def test_seeds_among_the_parameters_of_boosting_are_listed(analyse: Analyse) -> None:
@@ -106,6 +106,51 @@ def test_seeds_among_the_parameters_of_boosting_are_listed(analyse: Analyse) -> 
     assert _listed(analysis) == [
         ("lightgbm.train", "seed=3, bagging_seed=args.seed", 4),
         ("lightgbm.cv", "data_random_seed=4", 5),
+    ]
+
+
+def test_parameters_of_boosting_are_followed_to_where_their_items_are_put_in(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import lightgbm as lgb
+        from xgboost import XGBClassifier
+        params = dict(objective="binary", seed=3)
+        lgb.train(params, data)
+        params["seed"] = 4
+        more = {**params, "bagging_seed": 5}
+        lgb.train(more, data)
+        options = {"random_state": 6}
+        options.update(n_jobs=1)
+        XGBClassifier(**options)
+        class Config:
+            PARAMS = {"seed": 7}
+        lgb.train(Config.PARAMS, data)
+        """
+    )
+    assert _listed(analysis) == [
+        ("lightgbm.train", "seed=4", 5),
+        ("lightgbm.train", "seed=4, bagging_seed=5", 8),
+        ("xgboost.XGBClassifier", "random_state=6", 11),
+        ("lightgbm.train", "seed=7", 14),
+    ]
+
+
+def test_the_seed_that_boosting_has_by_default_is_listed_where_no_other_can_be_set(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import lightgbm as lgb, xgboost as xgb, catboost
+        lgb.train({"objective": "binary"}, data)
+        xgb.XGBRegressor()
+        catboost.CatBoostClassifier(iterations=3)
+        lgb.train(load("params.json"), data)
+        xgb.XGBRegressor(**load("params.json"))
+        xgb.DMatrix(data)
+        """
+    )
+    assert _listed(analysis) == [
+        ("lightgbm.train", "seed by default", 3),
+        ("xgboost.XGBRegressor", "seed by default", 4),
+        ("catboost.CatBoostClassifier", "seed by default", 5),
     ]
 
 
@@ -136,9 +181,12 @@ def test_what_becomes_of_a_seed_is_said_where_it_is_known() -> None:
         "tensorflow.keras.datasets.imdb.load_data": "unknown",
         "lightning.fabric.Fabric().seed_everything": "replaced",
         "fabric.seed_everything": "replaced",
-        "gymnasium.make().reset": "unknown",
+        "gymnasium.make().reset": "replaced",
+        "gymnasium.envs.toy_text.frozen_lake.generate_random_map": "kept with the split",
         "env.action_space.seed": "unknown",
-        "lightgbm.LGBMClassifier": "unknown",
+        "lightgbm.LGBMClassifier": "replaced",
+        "xgboost.cv": "unknown",
+        "catboost.CatBoostClassifier().grid_search": "kept with the split",
     }
     assert {call: fate_of(SeedCall(call, "seed=3", "train.py", 1)) for call in fates} == fates
 
