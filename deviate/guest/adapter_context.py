@@ -30,6 +30,7 @@ class AdapterContext:
         capture: keeps outputs and weights where the run asks for it.
         trace: takes down what is computed where the run asks for it.
         is_inside: whether a model is running, or whatever else whose calls of models are no training and no evaluation.
+        is_fitting: whether a trainer trains a model now, its validation left out: what models compute is no evaluation.
         is_own_call: whether the guest itself calls a model of the script.
     """
 
@@ -57,6 +58,7 @@ class AdapterContext:
         self.capture = capture
         self.trace = trace
         self.is_inside = False
+        self.is_fitting = False
         self.is_own_call = False
 
     def part(self, make: Callable[[AdapterContext], P]) -> P:

@@ -359,13 +359,6 @@ SCRIPTS = {
     "Keras on TensorFlow": Script(KERAS, ("keras", "tensorflow"), FIT, variables=QUIET),
     "Keras on JAX": Script(KERAS, ("keras", "jax"), FIT, variables={"KERAS_BACKEND": "jax", **CPU}),
     "Keras on PyTorch": Script(KERAS, ("keras", "torch"), FIT, variables={"KERAS_BACKEND": "torch"}),
-    "Keras 2 (tf_keras)": Script(
-        KERAS.replace("import keras\n", "import tf_keras as keras\n"),
-        ("tf_keras", "tensorflow"),
-        FIT,
-        variables=QUIET,
-        is_optional=True,
-    ),
     "TensorFlow": Script(TENSORFLOW, ("keras", "tensorflow"), variables=QUIET),
     "Flax linen": Script(LINEN, ("flax", "optax"), variables=CPU),
     "Flax nnx": Script(NNX, ("flax", "optax"), variables=CPU),

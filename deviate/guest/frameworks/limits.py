@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .jax.trace import COMPILED as COMPILED_BY_JAX
 from .keras.trace import COMPILED as COMPILED_BY_KERAS
+from .sklearn.proof import NO_WEIGHTS
 from .sklearn.trace import WHOLE
 from .tensorflow.trace import COMPILED as COMPILED_BY_TENSORFLOW
 
@@ -32,8 +33,6 @@ TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDAT
 
 OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
-NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
-KERAS_2 = "methods of models of Keras 2 are not observed, only the compiled functions of TensorFlow below them"
 IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph is built"
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
@@ -47,11 +46,6 @@ LIMITS: dict[str, dict[str, str]] = {
     "Keras on TensorFlow": FIT,
     "Keras on JAX": FIT,
     "Keras on PyTorch": {},
-    "Keras 2 (tf_keras)": {
-        **dict.fromkeys((EVALUATION_HASH, PREDICTIONS, AUGMENTATION, BATCHES), KERAS_2),
-        GRADIENTS: COMPILED_BY_TENSORFLOW,
-        MODULES: COMPILED_BY_TENSORFLOW,
-    },
     "TensorFlow": {
         EVALUATION_HASH: IN_A_GRAPH,
         GRADIENTS: COMPILED_BY_TENSORFLOW,

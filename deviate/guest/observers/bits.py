@@ -20,12 +20,14 @@ class Moment:
 
     Attributes:
         is_due: whether that step has begun.
+        is_over: whether a bit was flipped, in whatever framework.
         at_step: told when it begins, unless it is the first of all.
     """
 
     def __init__(self, step: str, recorder: Recorder) -> None:
         self.step = int(step)
         self.is_due = not self.step
+        self.is_over = False
         self.recorder = recorder
         self.at_step: list[Callable[[], object]] = []
         if self.step:
@@ -77,7 +79,7 @@ class OneBit:
             name, array, _ = weights[number]
             flipped = self.arrays.flip(array, index)
             if flipped is not None:
-                self.is_pending = False
+                self.is_pending, self.moment.is_over = False, True
                 self.moment.recorder.event("flip", framework, name, list(index), *flipped[1:])
                 return number, flipped[0]
         return None

@@ -24,6 +24,8 @@ class NnxTrace:
         self.steps = jax_trace.steps
         self._tell = self.steps.attempt
         self.recorded: set[str] = set()
+        self.is_training = False
+        """Whether an optimizer has updated a model in the function that is being traced."""
         self.is_clean = weights.programs.is_clean
 
     def patch(self, optimizer: Any) -> None:
@@ -35,19 +37,22 @@ class NnxTrace:
             if self.is_clean():
                 frame = sys._getframe(1)
                 self._tell(lambda: self.jax_trace.record_update(self._models(), frame))
+            else:
+                self.is_training = True
 
         self.jax_trace.context.observe(optimizer, "update", after=update)
 
     def _calling(self, original: Any) -> Any:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if not self.trace.level or not self.is_clean():
+            if not self.is_clean():
                 return original(function, *args, **kwargs)
             frame = sys._getframe(1)
-            before: set[int] = set()
-            self._tell(lambda: before.update(self._identities()))
-            self._tell(lambda: self._before(args, kwargs, frame))
+            trains, self.is_training = function.__dict__.get("_deviate_trains"), False
+            if trains is not False:
+                self._tell(lambda: self._before(args, kwargs, frame))
             result = original(function, *args, **kwargs)
-            self._tell(lambda: self._after(function, before, result, frame))
+            trains = function.__dict__["_deviate_trains"] = bool(trains or self.is_training)
+            self._tell(lambda: self._after(function, result, frame, is_update=trains))
             return result
 
         return wraps_like(__call__, original)
@@ -65,11 +70,10 @@ class NnxTrace:
         leaves = [(input_name(str(key), name), leaf) for key, each in arguments for name, leaf in named_leaves(each)]
         self.steps.batch([(name, leaf) for name, leaf in leaves if is_concrete(leaf)], place)
 
-    def _after(self, function: Any, before: set[int], result: Any, frame: FrameType) -> None:
+    def _after(self, function: Any, result: Any, frame: FrameType, *, is_update: bool) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         place = self.trace.place(frame)
         results = [(name, leaf) for name, leaf in named_leaves(result) if is_concrete(leaf)]
-        is_update = self._identities() != before
         losses = [(name, leaf) for name, leaf in results if is_update and not leaf.ndim and is_float(leaf)]
         for number, (name, leaf) in enumerate(losses):
             self.steps.loss(leaf, place, "loss/" + name if number else "loss")
@@ -81,9 +85,6 @@ class NnxTrace:
         models = [(model(), weights_of) for model, weights_of, _ in self.weights.models]
         trees = [weights_of(model) for model, weights_of in models if model is not None]
         return trees[0] if len(trees) == 1 else trees
-
-    def _identities(self) -> set[int]:
-        return {id(leaf) for _, leaf in named_leaves(self._models())}
 
 
 def _is_graph(value: Any) -> bool:

@@ -20,7 +20,7 @@ from ...observers.rows import MOST_WAITING, NOTHING, first, numbers
 from .leaves import Leaves
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
-from .trees import is_concrete, is_key, named_leaves, replace_leaf, subtrees_like
+from .trees import is_concrete, is_key, named_leaves, replace_leaf, state_ids, subtrees_like
 
 if TYPE_CHECKING:
     from typing import Tuple
@@ -153,6 +153,7 @@ class JaxCapture(Loops):
             parts[key] = None
             parts[key] = self._part(inner.trace(*args, **kwargs).jaxpr, len(flat))
         part = parts[key]
+        states = {*states, *state_ids((args, kwargs), self.programs.shapes())}
         if part is not None:
             call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
             call.place = self.place(call.data, frame)
@@ -162,7 +163,7 @@ class JaxCapture(Loops):
                 call.shape = program.grads[0]
                 self._await(call)
         elif not program.trains and self._has_weights(args, kwargs):
-            self._plain([name for name, _ in leaves], flat, result, frame)
+            self._plain([each for each in leaves if id(each[1]) not in states], flat, result, frame)
 
     def _await(self, call: Call) -> None:
         """A call that computes gradients counts as an evaluation unless the weights are updated with them."""
@@ -213,7 +214,7 @@ class JaxCapture(Loops):
         shapes = self.programs.shapes()
         return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
-    def _plain(self, names: Any, flat: Any, result: Any, frame: FrameType) -> None:
+    def _plain(self, beside: list[tuple[str, Any]], flat: Any, result: Any, frame: FrameType) -> None:
         """Outputs of a function of weights and data that calls no library model."""
         outputs = first(result)
         if not getattr(outputs, "ndim", 0) or not is_concrete(outputs):
@@ -222,7 +223,10 @@ class JaxCapture(Loops):
             return
         arrays = data_of(flat, self._sizes(), outputs.shape[0])
         data = [leaf for leaf in arrays if leaf.ndim > 1]
-        labels = labels_of(names, flat, outputs, {id(leaf) for leaf in data}) if data else None
+        labels = None
+        if data:
+            names, leaves = [name for name, _ in beside], [leaf for _, leaf in beside]
+            labels = labels_of(names, leaves, outputs, {id(leaf) for leaf in data})
         inputs = data or arrays
         if inputs:
             self.add(self.place(inputs[0], frame), outputs, labels, inputs)

@@ -33,7 +33,7 @@ def subtrees_like(tree: Any, shape: Shape) -> list[Any]:
 def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Such subtrees with their paths: the index of the branch at each node."""
     util = _util()
-    if type(tree).__module__.partition(".")[0] == "optax":
+    if _is_of_optax(tree):
         return
     structure, shapes = shape_of(tree)
     if structure == shape[0] and (shapes == shape[1] or tuple(sizes[1:] for sizes in shapes) == shape[1]):
@@ -43,6 +43,18 @@ def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple
         return
     for number, branch in enumerate(branches(tree)):
         yield from places(branch, shape, (*way, number))
+
+
+def state_ids(tree: Any, shapes: list[Shape]) -> set[int]:
+    """Ids of the leaves that are weights, in subtrees of these structures, or belong to Optax optimizer states."""
+    trees = [part for shape in shapes if is_tree(shape) for part in subtrees_like(tree, shape)]
+    nodes = _util().tree_leaves(tree, is_leaf=_is_of_optax)
+    trees += [node for node in nodes if _is_of_optax(node)]
+    return {id(leaf) for part in trees for leaf in _util().tree_leaves(part)}
+
+
+def _is_of_optax(node: Any) -> bool:
+    return type(node).__module__.partition(".")[0] == "optax"
 
 
 def branches(tree: Any) -> list[Any]:

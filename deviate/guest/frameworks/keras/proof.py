@@ -143,6 +143,7 @@ class Watch:
             is_routed_thread = get_ident() == self.streams.thread
             if is_routed_thread:
                 self._see_evaluation(model, name, args, kwargs)
+            was_fitting, self.context.is_fitting = self.context.is_fitting, name in TRAINING
             self.driven += 1
             try:
                 if self.capture is None or not is_routed_thread:
@@ -150,6 +151,7 @@ class Watch:
                 return self.capture.drive(original, name, model, args, kwargs, sys._getframe(1))
             finally:
                 self.driven -= 1
+                self.context.is_fitting = was_fitting
 
         return wraps_like(drive, original)
 

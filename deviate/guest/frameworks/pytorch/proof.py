@@ -57,9 +57,9 @@ class Proof(Observations):
                 self._flip_bit(module)
         if self.evaluation is not None:
             try:
-                if not is_training:
+                if not is_training and not self.context.is_fitting:
                     self.evaluation.forward(module, args, kwargs)
-                elif self.evaluation.is_over_before_training():
+                elif is_training and self.evaluation.is_over_before_training():
                     self.evaluation = None
             except Exception as error:
                 self.evaluation = None

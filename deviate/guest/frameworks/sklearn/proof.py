@@ -14,6 +14,7 @@ from ...seeds import wraps_like
 from .evaluation import Evaluation
 
 DEEPEST = 6
+NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
 
 
 class Proof(Observations):
@@ -92,6 +93,8 @@ class Proof(Observations):
         """The end of a main loop ends no evaluation: the next `fit` does."""
         if moment == "exit":
             self.evaluation.close()
+            if self.one_bit.is_pending and self.fitted and not self.one_bit.moment.is_over:
+                self.one_bit.moment.record_miss(NO_WEIGHTS)
         self.record_weights(moment)
 
 
