@@ -15,6 +15,10 @@ TensorFlow and JAX, `partial_fit` for scikit-learn. What other ways of training 
 [Traces by framework](traces-by-framework.md) and in
 [Keep predictions and weights](../how-to/capture-predictions.md#what-is-seen-and-what-is-not).
 
+LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they are no rows: their trees are hashed as
+weights are, predictions are captured, and what they evaluate in training is recorded for each iteration. Of Keras 2
+(`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and updates.
+
 Written from `deviate/guest/frameworks/limits.py` by `python -m scripts.reference`.
 """
 ABOUT = {

@@ -36,7 +36,6 @@ class Script:
         n_weights: numbers that are trained.
         variables: of its environment.
         is_slow: whether its runs belong to the slow tier.
-        is_optional: whether the tests go without it where it is not installed.
     """
 
     text: str
@@ -45,7 +44,6 @@ class Script:
     n_weights: int = 4 * 9 + 4 + 64 * 2 + 2
     variables: Mapping[str, str] = field(default_factory=dict)
     is_slow: bool = True
-    is_optional: bool = False
 
     def child(self, folder: Path) -> Child:
         child = Child(folder, self.text)
