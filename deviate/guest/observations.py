@@ -197,8 +197,9 @@ class Observations:
     def add_to_hash(self, examples: Sequence[Any], evidence: str, of_pass: Any = None) -> None:
         """Add a batch to the hash of the evaluation: arrays with a row for each example."""
         if not self.evaluations.is_over:
-            arrays = [self.arrays.exact(array) for array in examples if self.arrays.is_array(array)]
-            self.evaluations.add(arrays, None if of_pass is None else id(of_pass))
+            arrays = (self.arrays.exact(array) for array in examples if self.arrays.is_array(array))
+            read = [(kind, shape, data() if callable(data) else data) for kind, shape, data in arrays]
+            self.evaluations.add(read, None if of_pass is None else id(of_pass))
             self._evidence = evidence
 
     def _end_evaluation(self) -> None:

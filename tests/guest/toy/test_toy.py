@@ -32,9 +32,9 @@ WANTED = {"predictions": "on", "weights": "on", "every": "2", "tta": "flip,crop_
 SEEDS = dict.fromkeys(("init", "shuffle", "augment", "dropout", "split", "other"), 1)
 
 
-def run(folder: Path, **request: object) -> Result:
-    """Run the script with the adapter, as the snapshot of an experiment has it."""
-    child = Child(folder, SCRIPT).loop("for epoch in «range(3)»", 16)
+def run(folder: Path, text: str = SCRIPT, **request: object) -> Result:
+    """Run a script with the adapter, as the snapshot of an experiment has it."""
+    child = Child(folder, text).loop("for epoch in «range(3)»", 16)
     guest = folder / "guest"
     plugins = guest / "_deviate_guest" / "plugins"
     plugins.mkdir(parents=True)
@@ -77,6 +77,14 @@ def test_weights_are_hashed_and_equal_runs_have_equal_hashes(plain: Result, capt
 def test_the_examples_of_the_evaluation_are_hashed(plain: Result) -> None:
     (event,) = plain.of("evaluation")
     assert (event[0], event[2], event[3]) == ("toylib", 16, "loader")
+
+
+def test_examples_handed_over_with_labels_are_evidence_of_an_evaluation(tmp_path: Path, plain: Result) -> None:
+    begin, end = SCRIPT.index("    right ="), SCRIPT.index("    print(epoch")
+    text = SCRIPT[:begin] + "    right = 16 * toylib.accuracy(model, x_test, y_test)\n" + SCRIPT[end:]
+    scored = run(tmp_path, text)
+    assert scored.stdout == plain.stdout
+    assert [event[2:4] for event in scored.of("evaluation")] == [[16, "labels"]]
 
 
 def test_one_bit_is_flipped_before_the_first_step(tmp_path: Path, plain: Result) -> None:

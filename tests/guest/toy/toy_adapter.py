@@ -117,5 +117,6 @@ def install(toylib: Any, context: AdapterContext) -> None:
     context.observe(toylib, "loss_and_gradients", before=toy.train, after=toy.differentiated)
     context.observe(toylib, "update", after=lambda result, *call: toy.weights_updated(_getframe(2)))
     context.observe(toylib.Model, "__call__", before=toy.begin_call, after=toy.call)
+    context.observe(toylib, "accuracy", before=lambda model, x, y: toy.evaluated([x, y], is_labelled=True))
     context.observe(toylib.Dense, "__call__", after=toy.layer)
     context.observe(toylib.Batches, "__next__", after=lambda batch, each: toy.batch_drawn(each, batch))

@@ -87,6 +87,10 @@ def update(model: Model, gradients: dict, rate: float) -> None:
         model.set_weight(name, Tensor(model.named_weights()[name].read() - rate * gradient.read()))
 
 
+def accuracy(model: Model, x: Tensor, y) -> float:
+    return float((model(x).read().argmax(1) == y).mean())
+
+
 class Loader:
     def __init__(self, x: Tensor, y, size: int, *, shuffle: bool = False) -> None:
         self.x, self.y, self.size, self.shuffle = x, y, size, shuffle
