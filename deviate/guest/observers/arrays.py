@@ -37,7 +37,7 @@ class Arrays:
         return str(array.dtype), tuple(array.shape)
 
     def exact(self, array: Any) -> Array:
-        """Type, shape and bytes, for a hash; instead of the bytes there may be a function that reads them when called."""
+        """Type, shape and bytes, for a hash; instead of the bytes there may be a function that reads them later."""
         numbers = self.numbers(array)
         return str(numbers.dtype), numbers.shape, numbers.tobytes()
 
