@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..annotations import Any, Callable, Iterator, Sequence
+from ..annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 from ..recorder import Recorder
-from .arrays import Arrays
+
+if TYPE_CHECKING:
+    from .arrays import Arrays  # few processes flip a bit
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""
