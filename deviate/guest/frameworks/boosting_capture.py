@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from sys import _getframe
 from threading import get_ident
 from types import FrameType
 
 from ..adapter_context import AdapterContext
-from ..annotations import Any, Callable
+from ..annotations import Any
 from ..observers.capture_sets import Sets
 from ..observers.rows import keys_of, numbers, rows
 from ..project import beyond
@@ -37,7 +36,6 @@ class Predictions:
         self.recorder = context.recorder
         self.project = context.project
         self.sets = Sets(context.capture, context.project, library)
-        self.models: list[Callable[[], Any]] = []
         self.inside = 0
 
     def begin_training(self) -> None:
@@ -86,7 +84,7 @@ class Predictions:
         if arrays is None:
             self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(model).__name__))
             return
-        number = self._number(model)
+        number = self.sets.number_of(model)
         name = name if number == 1 else "%s_%d" % (name, number)
         if method != LABELS or classes is None or not self._has_probabilities(name, arrays):
             self.sets.keep(name, root, arrays)
@@ -97,18 +95,6 @@ class Predictions:
         if "keys" not in arrays or "keys" not in parts or not parts["outputs"].whole()[0].startswith("float"):
             return False
         return bool(parts["keys"].whole()[2] == bytes(arrays["keys"][2]))
-
-    def _number(self, model: Any) -> int:
-        """Number models that exist at the same time in order of their first call."""
-        for number, reference in enumerate(self.models):
-            if reference() is model:
-                return number + 1
-        for number, reference in enumerate(self.models):
-            if reference() is None:
-                self.models[number] = weakref.ref(model)
-                return number + 1
-        self.models.append(weakref.ref(model))
-        return len(self.models)
 
 
 def _inputs(data: Any) -> Any:

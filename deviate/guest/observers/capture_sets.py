@@ -35,6 +35,7 @@ class Sets:
         self.project = project
         self.framework = framework
         self.has_refused = False
+        self.models: list[Callable[[], Any]] = []
         self.roots: dict[str, Callable[[], Any]] = {}
         self.ways: dict[tuple[tuple[str, int], ...], Way] = {}
 
@@ -73,6 +74,15 @@ class Sets:
         label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
         labels: Any = (around.get(name) for name in label_names if name != data_name)
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
+
+    def number_of(self, model: Any) -> int:
+        """The number of a model, from 1: models that exist at the same time are numbered in order of their first call."""
+        for number, reference in enumerate(self.models):
+            if reference() is model:
+                return number + 1
+        free = next((number for number, reference in enumerate(self.models) if reference() is None), len(self.models))
+        self.models[free : free + 1] = [weakref.ref(model)]
+        return free + 1
 
     # ------------------------------------------------------------ rows
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Callable
+from ...annotations import Any, Array
 from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
 from ...seeds import wraps_like
@@ -33,7 +32,6 @@ class Capture:
         self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
-        self.estimators: list[Callable[[], Any]] = []
         self.inside = 0
         self.inner: Any = None
         self.latest: tuple[Any, str, Any] | None = None
@@ -101,7 +99,7 @@ class Capture:
         if arrays is None:
             self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
             return
-        number = self._number(estimator)
+        number = self.sets.number_of(estimator)
         name = name if number == 1 else "%s_%d" % (name, number)
         if not self._has_better(name, arrays, outputs):
             name = self.sets.keep(name, root, arrays)
@@ -119,18 +117,6 @@ class Capture:
         scores = numpy.frombuffer(buffer, kind).reshape(shape)
         labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
         return bool((labels == outputs).all())
-
-    def _number(self, estimator: Any) -> int:
-        """Number estimators that exist at the same time in order of their first call."""
-        for number, reference in enumerate(self.estimators):
-            if reference() is estimator:
-                return number + 1
-        for number, reference in enumerate(self.estimators):
-            if reference() is None:
-                self.estimators[number] = weakref.ref(estimator)
-                return number + 1
-        self.estimators.append(weakref.ref(estimator))
-        return len(self.estimators)
 
     # ------------------------------------------------------------ true labels
 
