@@ -76,7 +76,7 @@ class Sets:
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
     def number_of(self, model: Any) -> int:
-        """The number of a model, from 1: models that exist at the same time are numbered in order of their first call."""
+        """The number of a model, from 1; models that exist at the same time are numbered by their first calls."""
         for number, reference in enumerate(self.models):
             if reference() is model:
                 return number + 1
