@@ -35,7 +35,7 @@ ABOUT = {
     limits.BATCHES: "that a step trains on: inputs and labels, with a checksum for each row",
     limits.GRADIENTS: "of each weight",
     limits.UPDATES: "is a checksum of each weight after its update",
-    limits.MODULES: "of the model, with their outputs in a training step",
+    limits.MODULE_OUTPUTS: "of the model, with their outputs in a training step",
 }
 
 

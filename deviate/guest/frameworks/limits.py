@@ -27,8 +27,8 @@ INITIAL_WEIGHTS = "initial weights"
 BATCHES = "batches"
 GRADIENTS = "gradients"
 UPDATES = "hash of each step"
-MODULES = "modules"
-TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDATES: 2, MODULES: 3}
+MODULE_OUTPUTS = "modules"
+TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDATES: 2, MODULE_OUTPUTS: 3}
 """What a trace records of a training step, and from which level on."""
 
 OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
@@ -37,8 +37,8 @@ IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
 
-FIT = {GRADIENTS: COMPILED_BY_KERAS, MODULES: COMPILED_BY_KERAS}
-COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULES: COMPILED_BY_JAX}
+FIT = {GRADIENTS: COMPILED_BY_KERAS, MODULE_OUTPUTS: COMPILED_BY_KERAS}
+COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULE_OUTPUTS: COMPILED_BY_JAX}
 LIMITS: dict[str, dict[str, str]] = {
     "PyTorch": {},
     "Lightning": {},
@@ -49,12 +49,12 @@ LIMITS: dict[str, dict[str, str]] = {
     "TensorFlow": {
         EVALUATION_HASH: IN_A_GRAPH,
         GRADIENTS: COMPILED_BY_TENSORFLOW,
-        MODULES: COMPILED_BY_TENSORFLOW,
+        MODULE_OUTPUTS: COMPILED_BY_TENSORFLOW,
     },
     "Flax linen": COMPILED,
     "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
     "Haiku": COMPILED,
     "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
-    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULES: WHOLE},
+    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULE_OUTPUTS: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""

@@ -24,7 +24,7 @@ from deviate.guest.frameworks.limits import (
     INITIAL_WEIGHTS,
     LIMITS,
     LOSS,
-    MODULES,
+    MODULE_OUTPUTS,
     ONE_BIT,
     PREDICTIONS,
     STATES,
@@ -232,7 +232,7 @@ OBSERVERS: dict[str, Observer] = {
     BATCHES: (find_records("batch"), check_batches),
     GRADIENTS: (find_records("gradient"), check_gradients),
     UPDATES: (find_records("update"), check_updates),
-    MODULES: (
+    MODULE_OUTPUTS: (
         lambda runs: [record for record in runs.records("module") if f"[{BATCH}," in record.form],
         check_modules,
     ),

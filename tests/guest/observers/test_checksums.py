@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from deviate.guest import checksums
+from deviate.guest.observers import checksums
 from deviate.guest.observers.checksums import DeviceChecksums, checksum, row_checksums
 
 torch = pytest.importorskip("torch")
