@@ -56,15 +56,6 @@ def logits_of(params, x):
     return net.apply(params, x)
 """
 OF_LINEN = "kernel, bias = (params['params']['head'][name] for name in ('kernel', 'bias'))\n" + KEPT
-HAIKU = """\
-import jax
-import haiku as hk
-net = hk.without_apply_rng(hk.transform(lambda x: hk.Linear(2, name="head")(x.reshape(len(x), -1))))
-params = net.init(jax.random.PRNGKey(0), x_train[:1])
-def logits_of(params, x):
-    return net.apply(params, x)
-"""
-OF_HAIKU = "kernel, bias = (params['head'][name] for name in ('w', 'b'))\n" + KEPT
 NNX = """\
 import jax, jax.numpy as jnp, optax
 from flax import nnx
@@ -89,20 +80,16 @@ for epoch in range(2):
 OF_NNX = "kernel, bias = model.head.kernel.get_value(), model.head.bias.get_value()\n" + KEPT
 CASES = {
     "keras, evaluate": (KERAS + "model.evaluate(x_test, y_test, batch_size=5, verbose=0)\n" + OF_KERAS, "tensorflow"),
-    "keras, predict": (KERAS + "model.predict(x_test, batch_size=5, verbose=0)\n" + OF_KERAS, "tensorflow"),
     "keras, call": (KERAS + "logits = model(x_test, training=False)\n" + OF_KERAS, "tensorflow"),
     "keras on jax": (KERAS + "model.evaluate(x_test, y_test, batch_size=5, verbose=0)\n" + OF_KERAS, "jax"),
     "keras on torch": (KERAS + "model.evaluate(x_test, y_test, batch_size=5, verbose=0)\n" + OF_KERAS, "torch"),
-    "linen": (LINEN + JAX + "logits = net.apply(params, x_test)\n" + OF_LINEN, ""),
     "linen, compiled": (LINEN + JAX + "logits = jax.jit(logits_of)(params, x_test)\n" + OF_LINEN, ""),
-    "haiku": (HAIKU + JAX + "logits = net.apply(params, x_test)\n" + OF_HAIKU, ""),
-    "nnx": (NNX + "logits = model(x_test)\n" + OF_NNX, ""),
     "nnx, compiled": (NNX + "logits = nnx.jit(lambda model, x: model(x))(model, x_test)\n" + OF_NNX, ""),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.requires("keras", "tensorflow", "jax", "flax", "haiku", "optax", "torch")
+@pytest.mark.requires("keras", "tensorflow", "jax", "flax", "optax", "torch")
 @pytest.mark.parametrize("case", CASES)
 def test_outputs_are_the_mean_over_the_image_and_its_copies(case: str, tmp_path: Path) -> None:
     script, backend = CASES[case]

@@ -203,6 +203,7 @@ def test_compiled_functions_are_used_as_ever(tmp_path: Path, plainly) -> None:  
         assert (result.stdout, result.stderr, result.of("error")) == (plain.stdout, plain.stderr, [])
 
 
+@pytest.mark.slow
 def test_what_keras_draws_with_jax_follows_the_streams_of_keras(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("keras")
     text = """\
