@@ -141,6 +141,7 @@ for key in (jax.random.PRNGKey(3), jax.random.key(3), jax.random.key(3, impl="rb
 """
 
 
+@pytest.mark.slow
 def test_a_draw_is_the_same_however_it_is_compiled(tmp_path: Path) -> None:
     runs = [
         Child(tmp_path / str(n), ALL_WAYS).run(seeds=chosen)

@@ -111,8 +111,8 @@ MOVED = {
 @pytest.mark.parametrize(
     ("needed", "text", "base"),
     [
-        ("lightning", LIGHTNING, "__import__('lightning').LightningModule"),
-        ("transformers", TRANSFORMERS.replace("SEEDABLE", "True"), "nn.Module"),
+        pytest.param("lightning", LIGHTNING, "__import__('lightning').LightningModule", marks=pytest.mark.slow),
+        pytest.param("transformers", TRANSFORMERS.replace("SEEDABLE", "True"), "nn.Module", marks=pytest.mark.slow),
         ("accelerate", ACCELERATE, "nn.Module"),
     ],
 )
