@@ -103,21 +103,22 @@ def cause(
         text, *parts = PARTS.split(inspect.getdoc(detect) or "")
         title, _, reason = text.partition("\n")
         words = {part: " ".join(words.split()) for part, words in zip(parts[::2], parts[1::2], strict=True)}
-        known = KnownCause(
-            id=name,
-            title=f"{title[:1].lower()}{title[1:].removesuffix('.')}",
-            group=group,
-            reason=" ".join(reason.split()),
-            signs=words.get("Signs", ""),
-            cure=words.get("Cure", ""),
-            source=words.get("Source", ""),
-            detect=detect,
-            code=dict(zip(parts[::2], parts[1::2], strict=True)).get("Code", "").strip(),
-            phases=phases,
-            holds=holds,
-            environment=environment,
+        table.append(
+            KnownCause(
+                id=name,
+                title=f"{title[:1].lower()}{title[1:].removesuffix('.')}",
+                group=group,
+                reason=" ".join(reason.split()),
+                signs=words.get("Signs", ""),
+                cure=words.get("Cure", ""),
+                source=words.get("Source", ""),
+                detect=detect,
+                code=dict(zip(parts[::2], parts[1::2], strict=True)).get("Code", "").strip(),
+                phases=phases,
+                holds=holds,
+                environment=environment,
+            )
         )
-        table.append(known)
         return detect
 
     return register

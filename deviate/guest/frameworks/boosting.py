@@ -124,9 +124,9 @@ class Boosting:
 
     def replace_one(self, parameters: dict[str, Any], names: tuple[str, ...]) -> None:
         """Replace the seed of a library that has only one, in place, under the name by which the script sets it."""
-        given = [name for name in names if parameters.get(name) is not None]
-        key = spell_seed(parameters[given[0]]) if given else DEFAULT_KEY
-        for name in given or names[:1]:
+        script_names = [name for name in names if parameters.get(name) is not None]
+        key = spell_seed(parameters[script_names[0]]) if script_names else DEFAULT_KEY
+        for name in script_names or names[:1]:
             parameters[name] = self.new_seed(names[0], key, OTHER)
         self.streams.tell_drawn(self.library, OTHER)
 
@@ -313,8 +313,8 @@ class LightGBM(Boosting):
         asked = {name: self.value(parameters, name) for name in LIGHTGBM_SEEDS}
         for parameter, stream in LIGHTGBM_SEEDS.items():
             seed = next((value for value in (asked[parameter], asked["seed"]) if value is not None), None)
-            given = [name for name in self.names_of(parameter) if parameters.get(name) is not None]
-            for name in given or ([parameter] if parameter in missing else ()):
+            script_names = [name for name in self.names_of(parameter) if parameters.get(name) is not None]
+            for name in script_names or ([parameter] if parameter in missing else ()):
                 key = DEFAULT_KEY if seed is None else spell_seed(seed)
                 parameters[name] = self.new_seed(parameter, key, stream)
 

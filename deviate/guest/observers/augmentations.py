@@ -136,13 +136,17 @@ class Augmentation:
         self.names = capture.augmentations
 
     def outputs(self, batch: Any, outputs: Any, call: Callable[[Any], Any]) -> dict[str, Any]:
-        """Mean outputs by name of the augmentation; empty where the model is given no images, which is told once.
+        """Mean outputs by name of the augmentation; empty where the model is given no images.
 
         Args:
             batch, outputs, call: as for `mean_outputs`.
         """
         if not self.images.is_batch(batch):
-            order = "channels, height and width" if self.images.axes == (2, 3) else "height, width and channels"
-            self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), NO_IMAGES % order)
-            return {}
+            return self.refuse()
         return mean_outputs(self.images, self.names, batch, outputs, call)
+
+    def refuse(self) -> dict[str, Any]:
+        """Report once that a model is given no batch of images; the outputs of no augmentation."""
+        order = "channels, height and width" if self.images.axes == (2, 3) else "height, width and channels"
+        self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), NO_IMAGES % order)
+        return {}

@@ -45,7 +45,7 @@ class Augmented:
         keyword = "" if args else next((name for name, value in kwargs.items() if self._is_images(value)), "")
         images: Any = kwargs[keyword] if keyword else args[0] if args else None
         if scores is None or not self._is_images(images):
-            return self.augmentation.outputs(None, None, lambda copy: None)
+            return self.augmentation.refuse()
 
         def call(copy: Any) -> Any:
             result = module(**{**kwargs, keyword: copy}) if keyword else module(copy, *args[1:], **kwargs)
