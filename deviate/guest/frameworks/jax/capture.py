@@ -59,6 +59,8 @@ class JaxCapture(Loops):
         """Functions that compute gradients of models of nnx, and whether they update one."""
         if self.capture.wants_predictions:
             programs.evaluated = self.see_call
+            programs.mapped = self.see_mapped
+            programs.differentiated = lambda shape: self.trains([shape], is_update=False)
             self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
@@ -164,6 +166,14 @@ class JaxCapture(Loops):
                 self._await(call)
         elif not program.trains and self._has_weights(args, kwargs):
             self._plain([each for each in leaves if id(each[1]) not in states], flat, result, frame)
+
+    def see_mapped(self, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
+        """A function of `vmap` was called outside of compiled functions and gradients."""
+        if self.has_trained and self.capture.is_script_thread() and self._has_weights(args, kwargs):
+            leaves = named_leaves((args, kwargs))
+            states = state_ids((args, kwargs), self.programs.shapes())
+            beside = [each for each in leaves if id(each[1]) not in states]
+            self._plain(beside, [leaf for _, leaf in leaves], result, frame)
 
     def _await(self, call: Call) -> None:
         """A call that computes gradients counts as an evaluation unless the weights are updated with them."""

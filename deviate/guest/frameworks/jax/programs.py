@@ -76,6 +76,8 @@ class Programs:
         before: where arguments are to be changed, asked for other ones at each outermost call.
         after: told of each outermost call of a function that trains, or looks at a model.
         evaluated: told of each outermost call of one that updates nothing, where outputs are to be kept.
+        mapped: told of each call of a function of `vmap` outside of compiled functions and gradients, likewise.
+        differentiated: told of the shapes of each tree of weights by which a gradient is computed there, likewise.
         tracing: told before and after each outermost call, and of gradients, where the run is traced.
     """
 
@@ -89,6 +91,10 @@ class Programs:
         self.before: Callable[[Any, Program, Any, Any], Any] | None = None
         self.after: Callable[[Program, Any, Any, Any], object] = lambda *call: None
         self.evaluated: Callable[[Any, Program, Any, Any, Any, FrameType], object] | None = None
+        self.mapped: Callable[[Any, Any, Any, FrameType], object] = lambda *call: None
+        self.differentiated: Callable[[Shape], object] = lambda shape: None
+        self.uncompiled: list[Shape] = []
+        """Trees by which gradients are computed outside of compiled functions."""
         self.tracing: Any = None
         self.options: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.is_clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", lambda: True)
@@ -96,6 +102,8 @@ class Programs:
             setattr(jax, name, self._compiling(getattr(jax, name)))
         for name in ("grad", "value_and_grad"):
             setattr(jax, name, self._differentiating(getattr(jax, name)))
+        if context.capture.wants_predictions:
+            jax.vmap = self._mapping(jax.vmap)
 
     # ------------------------------------------------------------ what is seen in a trace
 
@@ -135,7 +143,8 @@ class Programs:
 
     def shapes(self) -> list[Shape]:
         """Structures of trained trees; several trees may have the same structure as the weights."""
-        return [shape for program in self.by_function.values() for shape in program.updates + program.grads]
+        compiled = [shape for program in self.by_function.values() for shape in program.updates + program.grads]
+        return compiled + self.uncompiled
 
     def split_static(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """Split arguments into dynamic ones and static ones, for which the function is compiled."""
@@ -177,13 +186,42 @@ class Programs:
                 if self.traced_programs() and first < len(args):
                     self.see("slope", args[first])
                 result = derivative(*args, **kwargs)
-                if self.tracing is not None and not self.traced_programs() and self.is_clean() and first < len(args):
-                    self.tracing.gradients(args[first], result, sys._getframe(1))
+                if not self.traced_programs() and self.is_clean() and first < len(args):
+                    if self.tracing is not None:
+                        self.tracing.gradients(args[first], result, sys._getframe(1))
+                    if self.evaluated is not None:
+                        self._note_uncompiled(args[first])
                 return result
 
             return wraps_like(gradient, derivative)
 
         return wraps_like(differentiate, original)
+
+    def _note_uncompiled(self, tree: Any) -> None:
+        with self.recorder.guarded("gradients of a function"):
+            shape = shape_of(tree)
+            if shape not in self.uncompiled:
+                self.uncompiled.append(shape)
+            self.differentiated(shape)
+
+    def _mapping(self, original: Any) -> Any:
+        """`jax.vmap`: makes a function of one example one of a batch, which scripts call outside of `jit`, too."""
+
+        def vmap(*args: Any, **kwargs: Any) -> Any:
+            mapped = original(*args, **kwargs)
+            if not callable(mapped) or self.project.place(sys._getframe(1).f_code) is None:
+                return mapped
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                result = mapped(*args, **kwargs)
+                if get_ident() == self.streams.thread and not self.running and self.is_clean():
+                    with self.recorder.guarded("outputs of a function"):
+                        self.mapped(args, kwargs, result, sys._getframe(1))
+                return result
+
+            return wraps_like(call, mapped)
+
+        return wraps_like(vmap, original)
 
     # ------------------------------------------------------------ calls
 

@@ -1,5 +1,8 @@
 """JAX: what models and functions give in compiled evaluations is kept, and nothing changes for it."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from capturing import Kept, kept
@@ -170,3 +173,49 @@ def test_weights_are_those_that_the_proof_names(run: Kept) -> None:
         "Dense_1/kernel": (8, 3),
     }
     assert all(array.dtype == np.float32 for array in arrays.values())
+
+
+MAPPED = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+draw = np.random.default_rng(0)
+x = draw.normal(size=(90, 4)).astype("float32")
+y = x[:, :3].argmax(1)
+x_train, y_train, x_test, y_test = x[:60], y[:60], x[60:], y[60:]
+
+def predict_one(params, example):
+    return jnp.tanh(example @ params["w0"]) @ params["w1"]
+
+predict = jax.vmap(predict_one, in_axes=(None, 0))
+params = {"w0": jnp.array(draw.normal(size=(4, 8))), "w1": jnp.array(draw.normal(size=(8, 3)))}
+
+def loss_of(params, x, y):
+    return -jnp.take_along_axis(jax.nn.log_softmax(predict(params, x)), y[:, None], 1).mean()
+
+def update(params, x, y):
+    return jax.tree.map(lambda weight, grad: weight - 0.5 * grad, params, jax.grad(loss_of)(params, x, y))
+
+if "%s" == "compiled":
+    update = jax.jit(update)
+for epoch in range(3):
+    params = update(params, x_train, y_train)
+print("train", float((predict(params, x_train).argmax(-1) == y_train).mean()))
+print("test", float((predict(params, x_test).argmax(-1) == y_test).mean()))
+"""
+
+
+@pytest.mark.parametrize("training", ["compiled", pytest.param("eager", marks=pytest.mark.slow)])
+def test_a_mapped_function_that_nobody_compiles_is_kept(
+    training: str, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("jax")
+    script = MAPPED % training
+    last = script[: script.index('print("train"')].count("\n")
+    run = kept(tmp_path, lambda own: Child(own, script).loop("in «range(3)»:", last), JAX_PLATFORMS="cpu")
+    assert run.on.stdout == run.off.stdout
+    assert sorted(name for name, _ in run.artifacts("predictions")) == ["test", "train"]
+    for name, n in (("train", 60), ("test", 30)):
+        assert run.arrays(name)["outputs"].shape == (n, 3)
+        assert run.accuracy(name) == pytest.approx(run.printed(name), rel=1e-6)
