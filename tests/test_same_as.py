@@ -1,4 +1,4 @@
-"""The package does what it did before code was moved: `scripts/same_as` says so, and finds a word that changed."""
+"""`scripts/same_as` finds a word that changed, and nothing where there is nothing."""
 
 import re
 import subprocess
@@ -10,13 +10,7 @@ import pytest
 from scripts.sameness.outcomes import Folder, differences, lines_of, outcome
 
 ROOT = Path(__file__).parents[1]
-BASE = "7fcac2b"
-"""The last commit before observers and wings were moved."""
 PAGE = "<style>{}</style><p>Verdict: <b>better</b></p><svg><title>Curves</title><path d='{}'/></svg>{}"
-
-
-SAMPLE = r"^\[(records|fresh)\] |support/routes|snippet_\d*00\.py$"
-"""What needs no training on either side, less the files of others, and every hundredth script."""
 
 
 def same_as(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,40 +20,25 @@ def same_as(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def has_base() -> bool:
-    question = ["git", "cat-file", "-e", f"{BASE}^{{commit}}"]
-    return subprocess.run(question, cwd=ROOT, capture_output=True, check=False).returncode == 0
-
-
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.skipif(not has_base(), reason=f"the history lacks {BASE}")
-def test_commands_do_what_they_did_before_code_was_moved() -> None:
-    done = same_as(ROOT, BASE, "--tree", "--only", SAMPLE)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_a_commit_is_equal_to_itself_and_a_changed_word_is_found(tmp_path: Path) -> None:
+def test_a_changed_word_is_found_and_nothing_else(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
-    asked = ("HEAD", "--inputs", str(tmp_path / "inputs"), "--only", r"deviate (--help|plan --effect 0.5 --power 0.8)$")
-    equal = same_as(clone, *asked)
-    assert equal.returncode == 0, equal.stdout + equal.stderr
-    assert re.search(r"^[1-9]\d* commands equal, 0 differ$", equal.stdout, re.MULTILINE)
-
+    only = r"deviate (--help|plan --effect 0.5 --power 0.8)$"
+    arguments = ("HEAD", "--inputs", str(tmp_path / "inputs"), "--only", only)
     words = "How many runs does it take?"
     (file,) = (path for path in (clone / "deviate").rglob("*.py") if f'"{words}"' in path.read_text())
     file.write_text(file.read_text().replace(words, "How many trials does it take?"))
-    changed = same_as(clone, *asked, "--tree", "--keep", str(tmp_path / "kept"))
+    changed = same_as(clone, *arguments, "--tree", "--keep", str(tmp_path / "kept"))
     assert changed.returncode == 1, changed.stdout + changed.stderr
     assert "differs: [fresh] deviate --help  (stdout)" in changed.stdout
     assert re.search(r"^ +\+.*How many trials does it take\?$", changed.stdout, re.MULTILINE)
     assert "plan --effect" not in changed.stdout
+    assert re.search(r"^[1-9]\d* commands equal", changed.stdout, re.MULTILINE)
     assert "How many trials" in (tmp_path / "kept/001/new/stdout").read_text()
 
     (tmp_path / "expected.txt").write_text("# A run is called a trial.\nHow many (runs|trials) does it take\n")
-    expected = same_as(clone, *asked, "--tree", "--expect", str(tmp_path / "expected.txt"))
+    expected = same_as(clone, *arguments, "--tree", "--expect", str(tmp_path / "expected.txt"))
     assert expected.returncode == 0, expected.stdout + expected.stderr
     assert "differs as expected: [fresh] deviate --help" in expected.stdout
 

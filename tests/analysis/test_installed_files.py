@@ -18,21 +18,21 @@ def answers(examine: Callable[[Path], Answer], files: Iterable[Path]) -> list[An
 
 
 @pytest.mark.slow
-def test_a_thousand_files_each_in_a_project_of_its_own_are_answered() -> None:
-    files = installed_files(1_020)
-    assert len(files) >= 1_000
+def test_files_each_in_a_project_of_its_own_are_answered() -> None:
+    files = installed_files(400)
+    assert len(files) >= 390
     assert len({path.parts[-2] for path in files}) > 100  # spread over packages
     found = answers(examine_alone, files)
     faults = [f"{answer.path}: {answer.fault}" for answer in found if answer.fault]
     assert not faults, "\n".join(faults)
-    assert sum(bool(answer.refusal) for answer in found) < 20
-    assert sum(answer.n_sites for answer in found) > 1_000
-    assert sum(answer.n_metrics > 0 for answer in found) > 5
+    assert sum(bool(answer.refusal) for answer in found) < 8
+    assert sum(answer.n_sites for answer in found) > 400
+    assert sum(answer.n_metrics > 0 for answer in found) > 2
 
 
 @pytest.mark.slow
 def test_files_where_they_are_installed_are_followed_into_their_packages() -> None:
-    found = answers(examine_in_place, installed_files(1_020)[::20])
+    found = answers(examine_in_place, installed_files(400)[::20])
     faults = [f"{answer.path}: {answer.fault}" for answer in found if answer.fault]
     assert not faults, "\n".join(faults)
-    assert sum(answer.n_files > 1 for answer in found) > 10
+    assert sum(answer.n_files > 1 for answer in found) > 5
