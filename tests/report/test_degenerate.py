@@ -127,11 +127,11 @@ SETTINGS: tuple[Callable[[Scores, Scores], Findings], ...] = (
 )
 
 
-@pytest.mark.parametrize("place", range(3), ids=["first", "second", "third"])
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda it: it.__name__)
-def test_every_form_names_what_there_is_not(setting: Callable[[Scores, Scores], Findings], place: int) -> None:
-    """A third of the pairs each; tasks, which take longest, have one pair at a time."""
-    for before, after in PAIRS[place :: 3 * (3 if setting is tasks else 1)]:
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.__name__)
+def test_every_form_names_what_there_is_not(setting: Callable[[Scores, Scores], Findings]) -> None:
+    """Every setting has a third of the pairs, and tasks, which take longest, two of them."""
+    pairs = PAIRS[SETTINGS.index(setting) % 3 :: 3]
+    for before, after in pairs[:2] if setting is tasks else pairs:
         assert list(flaws_of(setting(CASES[before], CASES[after]))) == [], (before, after)
 
 

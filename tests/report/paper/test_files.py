@@ -37,7 +37,7 @@ def _example(folder: Path) -> Paper:
 
 
 @pytest.mark.parametrize("kind", REPORTS)
-def test_the_example_uses_all_files_and_compiles_as_it_stands(
+def test_the_example_uses_all_files_and_compiles_as_it_stands_with_its_references(
     kind: str, tmp_path: Path, require: Callable[[str], None]
 ) -> None:
     require("pdflatex")
@@ -54,6 +54,14 @@ def test_the_example_uses_all_files_and_compiles_as_it_stands(
     for figure in folder.glob("figures/*.pdf"):
         assert f"{{figures/{figure.name}}}" in example
         assert figure.with_suffix(".svg").is_file()
+
+    keys = re.findall(r"^@\w+\{(\w+),$", (folder / "references.bib").read_text(encoding="ascii"), re.MULTILINE)
+    assert len(set(keys)) == len(keys)
+    listed = (folder / "example.bbl").read_text()
+    assert all(rf"\bibitem{{{key}}}" in listed for key in keys)
+    assert ("demsar2006" in keys) == (kind == "tasks")
+    assert ("zhuang2022" in keys) == (kind == "study")
+    assert ("wilcoxon1945" in keys) == (kind == "two")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,20 +115,3 @@ def test_files_of_others_in_the_folder_stay_as_they_are(tmp_path: Path) -> None:
 def test_a_report_gives_the_same_bytes_again(tmp_path: Path) -> None:
     first, second = (dict(paper_files(kinds.two_undecided(), build_report(kinds.two_undecided()))) for _ in range(2))
     assert first == second
-
-
-@pytest.mark.parametrize("kind", REPORTS)
-def test_references_are_those_of_the_report_and_bibtex_takes_them(
-    kind: str, tmp_path: Path, require: Callable[[str], None]
-) -> None:
-    require("pdflatex")
-    folder = _written(REPORTS[kind](), tmp_path)
-    assert _example(folder).error == ""
-    text = (folder / "references.bib").read_text(encoding="ascii")
-    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
-    assert len(set(keys)) == len(keys)
-    listed = (folder / "example.bbl").read_text()
-    assert all(rf"\bibitem{{{key}}}" in listed for key in keys)
-    assert ("demsar2006" in keys) == (kind == "tasks")
-    assert ("zhuang2022" in keys) == (kind == "study")
-    assert ("wilcoxon1945" in keys) == (kind == "two")
