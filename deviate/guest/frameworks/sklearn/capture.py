@@ -21,27 +21,82 @@ METHODS = (LABELS, *SCORES, "score")
 METRICS = "sklearn.metrics"
 
 
-class Capture:
-    """Captures estimators that the script has fitted, except those that are parts of others."""
+class Outputs:
+    """Keeps what estimators put out for data that the script hands them as a whole.
 
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+    Args:
+        framework: under whose name the outputs are kept.
+    """
+
+    def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
         self.recorder = context.recorder
         self.project = context.project
+        self.sets = Sets(context.capture, context.project, framework)
+        self.inside = 0
+
+    def begin_training(self) -> None:
+        """An estimator is about to be fitted: training continues, which ends an evaluation."""
+        if self.capture.open:
+            self.capture.end_evaluation()
+
+    def add(
+        self, estimator: Any, method: str, data: Any, inputs: Any, outputs: Any, truth: Any, frame: FrameType
+    ) -> tuple[str, Any] | None:
+        """Keep the outputs for data, with labels where there are any.
+
+        Args:
+            method: that gave the outputs.
+            data: what the script calls the method with. inputs: its features, as an array.
+
+        Returns:
+            the name of the set, and the classes of the estimator; None where nothing could be kept.
+        """
+        name, root = self.sets.name(data, frame)
+        if not getattr(outputs, "ndim", 0):
+            self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
+            return None
+        if truth is None:
+            truth = self.sets.beside(data, frame)
+        classes = numbers(getattr(estimator, "classes_", None))
+        if method not in SCORES:
+            outputs = places(outputs, classes)
+        arrays = rows(outputs, places(numbers(truth), classes), keys_of([inputs], len(outputs)))
+        if arrays is None:
+            self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
+            return None
+        number = self.sets.number_of(estimator)
+        name = name if number == 1 else "%s_%d" % (name, number)
+        if not self._has_better(name, arrays, outputs):
+            name = self.sets.keep(name, root, arrays)
+        return name, classes
+
+    def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
+        """Whether scores of the same examples are captured, which contain more information than class labels."""
+        open_set = self.capture.open.get(name)
+        if open_set is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in open_set.parts:
+            return False
+        numpy: Any = sys.modules["numpy"]
+        kind, shape, buffer = open_set.parts["outputs"].whole()
+        if open_set.parts["keys"].whole()[2] != bytes(arrays["keys"][2]) or not kind.startswith("float"):
+            return False
+        scores = numpy.frombuffer(buffer, kind).reshape(shape)
+        labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
+        return bool((labels == outputs).all())
+
+
+class Capture(Outputs):
+    """Captures estimators that the script has fitted, except those that are parts of others."""
+
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        super().__init__(context, FRAMEWORK)
         self.proof = proof
-        self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
-        self.inside = 0
         self.inner: Any = None
         self.latest: tuple[Any, str, Any] | None = None
 
     # ------------------------------------------------------------ methods
-
-    def fits(self) -> None:
-        """An estimator is about to be fitted: training continues."""
-        if self.capture.open:
-            self.capture.end_evaluation()
 
     def see_fit(self, estimator: Any) -> None:
         """Watch the methods of a class from its first fit on."""
@@ -77,8 +132,6 @@ class Capture:
 
         return wraps_like(method, original)
 
-    # ------------------------------------------------------------ sets
-
     def _add_result(self, estimator: Any, method: str, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         data = args[0] if args else kwargs.get("X")
         truth = None
@@ -86,37 +139,9 @@ class Capture:
             truth = args[1] if len(args) > 1 else kwargs.get("y")
             result, self.inner = self.inner, None
         outputs = numbers(result[0] if isinstance(result, list) else result)
-        name, root = self.sets.name(data, frame)
-        if not getattr(outputs, "ndim", 0):
-            self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
-            return
-        if truth is None:
-            truth = self.sets.beside(data, frame)
-        classes = getattr(estimator, "classes_", None)
-        if method not in SCORES:
-            outputs = places(outputs, classes)
-        arrays = rows(outputs, places(numbers(truth), classes), keys_of([numbers(data)], len(outputs)))
-        if arrays is None:
-            self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
-            return
-        number = self.sets.number_of(estimator)
-        name = name if number == 1 else "%s_%d" % (name, number)
-        if not self._has_better(name, arrays, outputs):
-            name = self.sets.keep(name, root, arrays)
-        self.latest = result, name, classes
-
-    def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
-        """Whether scores of the same examples are captured, which contain more information than class labels."""
-        open_set = self.capture.open.get(name)
-        if open_set is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in open_set.parts:
-            return False
-        numpy: Any = sys.modules["numpy"]
-        kind, shape, buffer = open_set.parts["outputs"].whole()
-        if open_set.parts["keys"].whole()[2] != bytes(arrays["keys"][2]) or not kind.startswith("float"):
-            return False
-        scores = numpy.frombuffer(buffer, kind).reshape(shape)
-        labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
-        return bool((labels == outputs).all())
+        kept = self.add(estimator, method, data, numbers(data), outputs, truth, frame)
+        if kept is not None:
+            self.latest = result, *kept
 
     # ------------------------------------------------------------ true labels
 

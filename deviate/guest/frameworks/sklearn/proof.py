@@ -49,7 +49,7 @@ class Proof(Observations):
 
             def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.capture is not None and not self.inside:
-                    self.recorder.tell([self.capture.fits])
+                    self.recorder.tell([self.capture.begin_training])
                 if not self.inside:
                     self.context.look_for_held_out(sys._getframe(1))
                     self.evaluation.train()
