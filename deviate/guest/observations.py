@@ -38,9 +38,13 @@ class Observations:
         arrays: how its arrays are read and changed.
         one_bit: the bit to be flipped.
         evaluations: the hash of what is evaluated.
+        ends_evaluation_with_loop: whether the end of a main loop ends an evaluation; else the next training does.
+        no_weights: why no bit was flipped where something was trained.
     """
 
     framework = ""
+    ends_evaluation_with_loop = True
+    no_weights = NO_MATRIX
 
     def __init__(self, context: AdapterContext, arrays: Arrays) -> None:
         self.context = context
@@ -72,6 +76,10 @@ class Observations:
         """The weights as they are written to files."""
         return ((name, self.arrays.plain(array)) for name, array, _ in self.weights())
 
+    def has_trained(self) -> bool:
+        """Whether anything was trained whose weights the one bit could have been in."""
+        return bool(len(self._models))
+
     def states(self) -> Iterable[tuple[str, Any]]:
         """The states of generators of the framework itself, by name."""
         return ()
@@ -85,8 +93,7 @@ class Observations:
         """A step that trains a model is about to run, and what was evaluated before is complete."""
         self.context.look_for_held_out(frame)
         self._models.add(model)
-        self._end_evaluation()
-        self.evaluations.train()
+        self.training_continues()
         if self.context.capture.open or (self._loops is not None and self._loops.loops):
             self.context.capture.end_evaluation()
         if self.one_bit.is_due:
@@ -97,6 +104,11 @@ class Observations:
         if self.context.trace.level >= STEPS:
             self._begin_step(self.steps, self.context.trace.place(frame))
         self._drawn = None
+
+    def training_continues(self) -> None:
+        """What was evaluated before is complete, and what is evaluated later is another evaluation."""
+        self.end_evaluation()
+        self.evaluations.train()
 
     def _begin_step(self, steps: Steps, place: int) -> None:
         if not self._has_begun:
@@ -182,17 +194,13 @@ class Observations:
             arrays = [array for _, array in named_parts(outputs, "")]
             self.steps.module(path, arrays, self.context.trace.place(frame))
 
-    def compiled(self, level: int, reason: str) -> None:
-        """A region is compiled as a whole: a trace shows nothing above this level, for this reason, in words."""
-        self.context.trace.ends(self.framework, level, reason)
-
     # ------------------------------------------------------------ evaluations
 
     def evaluated(self, data: Sequence[Any], *, is_labelled: bool) -> None:
         """All data of an evaluation was handed over at once: to `score`, `evaluate` or `predict`."""
-        self._end_evaluation()
+        self.end_evaluation()
         self.add_to_hash(data, LABELS if is_labelled else INPUTS)
-        self._end_evaluation()
+        self.end_evaluation()
 
     def add_to_hash(self, examples: Sequence[Any], evidence: str, of_pass: Any = None) -> None:
         """Add a batch to the hash of the evaluation: arrays with a row for each example."""
@@ -202,17 +210,20 @@ class Observations:
             self.evaluations.add(read, None if of_pass is None else id(of_pass))
             self._evidence = evidence
 
-    def _end_evaluation(self) -> None:
+    def end_evaluation(self) -> None:
+        """The evaluation is over, if there was one."""
         self.evaluations.end(self._evidence)
         self._evidence = INPUTS
 
     def end(self, moment: str) -> None:
         """The main loop has ended, "loop", or the process ends, "exit"."""
-        self._end_evaluation()
-        if moment == "exit":
+        is_exit = moment == "exit"
+        if is_exit or self.ends_evaluation_with_loop:
+            self.end_evaluation()
+        if is_exit:
             self.evaluations.close()
-            if self.one_bit.is_pending and len(self._models):
-                self.one_bit.moment.record_miss(NO_MATRIX)
+            if self.one_bit.is_pending and self.has_trained():
+                self.one_bit.moment.record_miss(self.no_weights)
         self.record_weights(moment)
 
     def record_weights(self, moment: str) -> None:

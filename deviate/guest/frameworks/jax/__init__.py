@@ -72,11 +72,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
         jax_parts.keys.patch()
 
     def close() -> None:
-        recorder.tell([
-            jax_parts.weights.close,
-            jax_parts.bit.close,
-            lambda: recorder.event("environment", facts(jax)),
-        ])  # fmt: skip
+        recorder.tell([jax_parts.weights.close, lambda: recorder.event("environment", facts(jax))])
 
     atexit.register(close)  # before the exit handler of JAX, which shuts down its backends
 

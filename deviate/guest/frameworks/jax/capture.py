@@ -20,7 +20,7 @@ from ...observers.rows import MOST_WAITING, NOTHING, first, numbers
 from .leaves import Leaves
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
 from .programs import Program, Programs
-from .trees import is_concrete, is_key, named_leaves, replace_leaf, state_ids, subtrees_like
+from .trees import is_concrete, is_key, leaf_ids, named_leaves, optax_states, replace_leaf, weights_in
 
 if TYPE_CHECKING:
     from typing import Tuple
@@ -153,7 +153,8 @@ class JaxCapture(Loops):
             parts[key] = None
             parts[key] = self._part(inner.trace(*args, **kwargs).jaxpr, len(flat))
         part = parts[key]
-        states = {*states, *state_ids((args, kwargs), self.programs.shapes())}
+        weights = weights_in((args, kwargs), self.programs.shapes())
+        states = {*states, *leaf_ids([*weights, *optax_states((args, kwargs))])}
         if part is not None:
             call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
             call.place = self.place(call.data, frame)
@@ -162,7 +163,7 @@ class JaxCapture(Loops):
             else:
                 call.shape = program.grads[0]
                 self._await(call)
-        elif not program.trains and self._has_weights(args, kwargs):
+        elif not program.trains and weights:
             self._plain([each for each in leaves if id(each[1]) not in states], flat, result, frame)
 
     def _await(self, call: Call) -> None:
@@ -209,10 +210,6 @@ class JaxCapture(Loops):
         with self.recorder.guarded("augmented outputs"):
             return self.augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
         return NOTHING
-
-    def _has_weights(self, args: Any, kwargs: Any) -> bool:
-        shapes = self.programs.shapes()
-        return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
     def _plain(self, beside: list[tuple[str, Any]], flat: Any, result: Any, frame: FrameType) -> None:
         """Outputs of a function of weights and data that calls no library model."""

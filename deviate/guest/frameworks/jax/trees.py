@@ -45,12 +45,18 @@ def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple
         yield from places(branch, shape, (*way, number))
 
 
-def state_ids(tree: Any, shapes: list[Shape]) -> set[int]:
-    """Ids of the leaves that are weights, in subtrees of these structures, or belong to Optax optimizer states."""
-    trees = [part for shape in shapes if is_tree(shape) for part in subtrees_like(tree, shape)]
-    nodes = _util().tree_leaves(tree, is_leaf=_is_of_optax)
-    trees += [node for node in nodes if _is_of_optax(node)]
-    return {id(leaf) for part in trees for leaf in _util().tree_leaves(part)}
+def weights_in(tree: Any, shapes: list[Shape]) -> list[Any]:
+    """Subtrees of these structures, except those of a single leaf."""
+    return [part for shape in shapes if is_tree(shape) for part in subtrees_like(tree, shape)]
+
+
+def optax_states(tree: Any) -> list[Any]:
+    """The states of Optax optimizers in a tree."""
+    return [node for node in _util().tree_leaves(tree, is_leaf=_is_of_optax) if _is_of_optax(node)]
+
+
+def leaf_ids(trees: list[Any]) -> set[int]:
+    return {id(leaf) for leaf in _util().tree_leaves(trees)}
 
 
 def _is_of_optax(node: Any) -> bool:

@@ -34,6 +34,7 @@ class Weights(Observations):
     """
 
     framework = FRAMEWORK
+    no_weights = "no weights could be reached for one-bit"
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         super().__init__(context, Leaves())
@@ -58,7 +59,7 @@ class Weights(Observations):
         self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
-            self.evaluation.note_training()
+            self.training_continues()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
             for callback in self.at_update:
@@ -77,7 +78,7 @@ class Weights(Observations):
         if not program.trains:
             self.evaluation.look(program, args, kwargs)
             return
-        self.evaluation.note_training()
+        self.training_continues()
         if program.updates or program.weights_index is not None:
             program.latest = result
         elif program.tries < TRIES and is_tree(program.grads[0]):
@@ -99,17 +100,21 @@ class Weights(Observations):
 
     # ------------------------------------------------------------ proof
 
-    def end(self, moment: str) -> None:
-        self.evaluations.end()
-        if moment == "exit":
-            self.evaluations.close()
-        else:
-            self.record_weights(moment)
+    def training_continues(self) -> None:
+        self.evaluation.has_trained = True
+        super().training_continues()
+
+    def has_trained(self) -> bool:
+        return self.programs.has_differentiated
+
+    def record_weights(self, moment: str) -> None:
+        if moment != "exit":  # those are recorded by `close`
+            super().record_weights(moment)
 
     def close(self) -> None:
         """JAX is about to shut down its backends: afterwards no array can be read."""
-        self.evaluations.end()
-        self.record_weights("exit")
+        self.end_evaluation()
+        super().record_weights("exit")
 
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         return ((name, leaf, True) for name, leaf in self.leaves())
@@ -194,11 +199,6 @@ class Evaluation:
         if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
             self.data.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
 
-    def note_training(self) -> None:
-        self.has_trained = True
-        self.data.end()
-        self.data.train()
-
 
 def is_training(options: dict[str, Any]) -> bool:
     """Whether arguments of a model state that it is trained."""
@@ -272,11 +272,6 @@ class FlippedBit:
             return None
         ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
         return ways[0] if len(ways) == 1 else None
-
-    def close(self) -> None:
-        """Report if no weights were found in a process that trained with JAX."""
-        if self.one_bit.is_pending and self.programs.has_differentiated:
-            self.one_bit.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

@@ -129,7 +129,7 @@ class Watch:
                 is_training = is_taped()
             if is_training is True:
                 if not self.examples.is_over:
-                    self.evaluation.train()
+                    self.proof.training_continues()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
             elif not self.examples.is_over and args and not is_training and hasattr(layer, "make_train_function"):
@@ -161,7 +161,7 @@ class Watch:
             return
         with self.recorder.guarded("data of the evaluation"):
             if name in TRAINING:
-                self.evaluation.train()
+                self.proof.training_continues()
                 return
             if name == "evaluate" or self.proof.is_trained(model):
                 data = args[0] if args else kwargs.get("x")

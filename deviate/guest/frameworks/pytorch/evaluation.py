@@ -83,11 +83,6 @@ class Evaluation:
         self._begin()
         return is_over
 
-    def close(self) -> None:
-        """The process ends."""
-        if not self.end():
-            self.data.close()
-
     def _take_batches(self) -> list[tuple[int, Any]]:
         batches = list(self.batches)
         self.batches.clear()

@@ -10,7 +10,7 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator
-from ...observations import NO_MATRIX, Observations
+from ...observations import Observations
 from ...seeds import wraps_like
 from .evaluation import Evaluation
 from .ranks import Ranks
@@ -28,6 +28,7 @@ class Proof(Observations):
     """
 
     framework = FRAMEWORK
+    ends_evaluation_with_loop = False
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
         super().__init__(context, TensorArrays(torch))
@@ -63,6 +64,7 @@ class Proof(Observations):
                     self.evaluation = None
             except Exception as error:
                 self.evaluation = None
+                self.evaluations.is_over = True
                 self.recorder.fault("data of the evaluation", error)
 
     def follow(self, iterator: Any) -> None:
@@ -105,11 +107,9 @@ class Proof(Observations):
             weights = [weight for weight in candidates.values() if weight.is_floating_point()]
             self.one_bit.flip(FRAMEWORK, [(names.get(id(weight), ""), weight, weight.shape) for weight in weights])
 
-    def end(self, moment: str) -> None:
-        """The end of a main loop ends no evaluation: the next training pass does."""
-        if moment == "exit":
-            if self.one_bit.is_pending:
-                self.one_bit.moment.record_miss(NO_MATRIX)
-            if self.evaluation is not None:
-                self.evaluation.close()
-        self.record_weights(moment)
+    def has_trained(self) -> bool:
+        return True  # a process that loads PyTorch and trains nothing was to be flipped too
+
+    def end_evaluation(self) -> None:
+        if self.evaluation is not None:
+            self.evaluation.end()

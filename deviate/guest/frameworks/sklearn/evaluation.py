@@ -78,17 +78,8 @@ class Evaluation:
         if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
             self.data.add(arrays)
 
-    def train(self) -> None:
-        """An estimator is about to be fitted: the evaluation has ended."""
-        self._end()
-        self.data.train()
-
-    def close(self) -> None:
-        """The process ends."""
-        self._end()
-        self.data.close()
-
-    def _end(self) -> None:
+    def end(self) -> None:
+        """An estimator is about to be fitted, or the process ends."""
         self.data.end(self.evidence)
         self.latest = _nothing
         self.evidence = LABELS

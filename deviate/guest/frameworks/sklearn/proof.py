@@ -21,6 +21,8 @@ class Proof(Observations):
     """Estimators fitted by the script that still exist, except those that are parts of others."""
 
     framework = "sklearn"
+    ends_evaluation_with_loop = False
+    no_weights = NO_WEIGHTS
 
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context, Arrays())
@@ -52,7 +54,7 @@ class Proof(Observations):
                     self.recorder.tell([self.capture.begin_training])
                 if not self.inside:
                     self.context.look_for_held_out(sys._getframe(1))
-                    self.evaluation.train()
+                    self.training_continues()
                 self.inside += 1
                 try:
                     if self.tracing is None or self.inside > 1:
@@ -89,13 +91,11 @@ class Proof(Observations):
         """Numeric arrays that are no single numbers."""
         return ((name, array) for name, array in super().kept_weights() if array[0] in CODES and array[1])
 
-    def end(self, moment: str) -> None:
-        """The end of a main loop ends no evaluation: the next `fit` does."""
-        if moment == "exit":
-            self.evaluation.close()
-            if self.one_bit.is_pending and self.fitted and not self.one_bit.moment.is_over:
-                self.one_bit.moment.record_miss(NO_WEIGHTS)
-        self.record_weights(moment)
+    def has_trained(self) -> bool:
+        return bool(self.fitted) and not self.one_bit.moment.is_over
+
+    def end_evaluation(self) -> None:
+        self.evaluation.end()
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:

@@ -61,11 +61,6 @@ class Evaluation:
                 self.model, self.step = weakref.ref(model), step
                 self._add(arrays)
 
-    def train(self) -> None:
-        """A training step follows."""
-        self.examples.end()
-        self.examples.train()
-
     def _add(self, arrays: list[Any]) -> None:
         rows = arrays[0].shape[0]
         self.examples.add([(str(each.dtype), each.shape, _bytes(each)) for each in arrays if each.shape[0] == rows])

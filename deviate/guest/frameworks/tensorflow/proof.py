@@ -13,7 +13,7 @@ import weakref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Iterable, Iterator
 from ...npz import CODES
-from ...observations import NO_MATRIX, Observations
+from ...observations import Observations
 from ...observers.arrays import Arrays
 from ...observers.weights import record_weights
 
@@ -119,11 +119,8 @@ class Proof(Observations):
         for number, variable in enumerate(self._live(self.variables)):
             yield "variable %d.%s" % (number, variable.name), variable
 
-    def end(self, moment: str) -> None:
-        has_trained = bool(self.models or self.variables)
-        if moment == "exit" and self.one_bit.is_pending and has_trained:
-            self.one_bit.moment.record_miss(NO_MATRIX)
-        super().end(moment)
+    def has_trained(self) -> bool:
+        return bool(self.models or self.variables)
 
     # ------------------------------------------------------------ one bit
 
