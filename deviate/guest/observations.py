@@ -14,18 +14,16 @@ from types import FrameType
 
 from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping, Sequence
-from .observers.array_trace import named_parts
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
-from .observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
-from .observers.trace_levels import STEPS
-from .observers.weights import record_weights
+from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, record_weights
+from .observers.steps import HostRecords, Steps, named_parts
+from .observers.trace import STEPS
 
 if TYPE_CHECKING:
     from .observers.augmentations import Augmentation
-    from .observers.loops import Loops
-    from .observers.steps import Steps
-    from .observers.weights import Weight
+    from .observers.capture_sets import Loops
+    from .observers.hashing import Weight
 
 NO_MATRIX = "no weight matrix for one-bit"
 
@@ -255,7 +253,7 @@ class Observations:
     def loops(self) -> Loops:
         """Keeps outputs, where this run keeps any."""
         if self._loops is None:
-            from .observers.loops import Loops  # most runs keep nothing
+            from .observers.capture_sets import Loops  # most runs keep nothing
 
             self._loops = Loops(self.context.capture, self.context.project, self.framework)
             self.context.capture.at_end.append(self._loops.hand_over)
@@ -265,8 +263,6 @@ class Observations:
     def steps(self) -> Steps:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
-            from .observers.steps import HostRecords, Steps  # most runs are not traced
-
             trace = self.context.trace
             records = HostRecords(trace, self.arrays.numbers)
             self._steps = Steps(trace, self.context.streams, self.framework, records)

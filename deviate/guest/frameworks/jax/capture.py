@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
-from ...observers.capture_sets import Way
-from ...observers.loops import Loops
+from ...observers.capture_sets import Loops, Way
 from ...observers.rows import MOST_WAITING, NOTHING, first, numbers
 from .leaves import Leaves
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays

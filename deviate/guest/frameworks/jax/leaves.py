@@ -7,8 +7,8 @@ from functools import partial
 
 from ...annotations import Any, Array
 from ...arrays import array_of
-from ...observers.array_trace import buffer
 from ...observers.arrays import Arrays
+from ...observers.steps import buffer
 
 
 class Leaves(Arrays):

@@ -13,8 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
-from ...observers.array_trace import numbered
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import HostRecords, Steps, numbered
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 

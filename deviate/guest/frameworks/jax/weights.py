@@ -13,8 +13,8 @@ from weakref import ref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observations import Observations
-from ...observers.array_trace import buffer
-from ...observers.evaluations import Evaluations
+from ...observers.hashing import Evaluations
+from ...observers.steps import buffer
 from .leaves import Leaves
 from .programs import Program, Programs
 from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like

@@ -14,8 +14,7 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.array_trace import named_parts, numbered
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import HostRecords, Steps, named_parts, numbered
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import Step, is_eager_tensor

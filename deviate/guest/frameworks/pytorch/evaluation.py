@@ -11,7 +11,7 @@ from collections import deque
 from itertools import count
 
 from ...annotations import Any
-from ...observers.evaluations import INPUTS, LOADER, Evaluations
+from ...observers.hashing import INPUTS, LOADER, Evaluations
 from .tensors import buffer, kind, parts_of
 from .trained import Trained
 

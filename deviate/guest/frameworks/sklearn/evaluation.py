@@ -10,7 +10,7 @@ from threading import get_ident
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator, Sequence
 from ...arrays import array_of
-from ...observers.evaluations import INPUTS, LABELS, Evaluations
+from ...observers.hashing import INPUTS, LABELS, Evaluations
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")

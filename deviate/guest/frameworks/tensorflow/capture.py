@@ -14,7 +14,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Mapping
-from ...observers.loops import Loop, Loops
+from ...observers.capture_sets import Loop, Loops
 from ...observers.rows import NOTHING, arrays_in, numbers
 from ..keras_images import Augmented
 from .proof import Proof

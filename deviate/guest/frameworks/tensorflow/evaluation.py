@@ -13,7 +13,7 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.evaluations import INPUTS, LABELS, LOADER
+from ...observers.hashing import INPUTS, LABELS, LOADER
 from .proof import Proof
 
 SAME_ROWS = frozenset((

@@ -15,7 +15,7 @@ from ...annotations import Any, Array, Iterable, Iterator
 from ...npz import CODES
 from ...observations import Observations
 from ...observers.arrays import Arrays
-from ...observers.weights import record_weights
+from ...observers.hashing import record_weights
 
 
 class Variables(Arrays):

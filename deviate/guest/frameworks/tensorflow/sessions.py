@@ -14,7 +14,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...observers.arrays import Arrays
 from ...observers.bits import OneBit
-from ...observers.weights import record_weights
+from ...observers.hashing import record_weights
 
 FRAMEWORK = "tensorflow"
 ORDER = "tf.compat.v1.Session: order of operations"

@@ -12,8 +12,7 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.array_trace import named_parts
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import HostRecords, Steps, named_parts
 from ...seeds import wraps_like
 from .step import Step, is_eager_tensor
 

@@ -6,7 +6,7 @@ import weakref
 from itertools import count
 
 from ....annotations import Any
-from ....observers.examples import example_keys
+from ....observers.capture import example_keys
 from ..tensors import buffer, kind
 from .batches import Memory
 

@@ -10,8 +10,7 @@ import weakref
 from sys import _getframe
 
 from ....annotations import Any
-from ....observers.trace import Trace
-from ....observers.trace_levels import MODULES
+from ....observers.trace import MODULES, Trace
 from ....recorder import Recorder
 from .names import Names, Root
 from .tensors import Tensors

@@ -16,7 +16,7 @@ from types import FrameType
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable, Iterable
 from ....observers.steps import Steps
-from ....observers.trace_levels import LOSS, MODULES, STEPS
+from ....observers.trace import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
 from ..generators import backward_check
 from ..proof import Proof

@@ -10,7 +10,7 @@ from types import FrameType
 
 from .....adapter_context import AdapterContext
 from .....annotations import Any, Sequence
-from .....observers.trace_levels import MODULES, OPERATIONS
+from .....observers.trace import MODULES, OPERATIONS
 from ..modules import Layers
 from ..tensors import Tensors
 from .kinds import Operation
