@@ -27,7 +27,7 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
         capture = NnxCapture(jax_parts.weights.capture)
         capture.patch(nnx, context)
     if jax_parts.keys is not None:
-        _patch_names(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
+        _patch_key_streams(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
     if jax_parts.keys is not None or capture is not None:
         _patch_modules(nnx.Module, context, capture)
     _patch_optimizers(nnx, jax_parts, capture)
@@ -37,7 +37,7 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
         NnxTrace(jax_parts.trace, jax_parts.weights).patch(nnx.Optimizer)
 
 
-def _patch_names(rnglib: Any, keys: Keys) -> None:
+def _patch_key_streams(rnglib: Any, keys: Keys) -> None:
     """Patch `rngs.dropout()`: the name of the stream, or the requested one if `default` takes its place."""
     request: dict[str, Any] = {}
     stream, rngs = rnglib.RngStream, rnglib.Rngs

@@ -11,7 +11,7 @@ from ...seeds import Seeding
 from ...streams import Bank, spell_seed
 from .tensors import state_bytes
 
-LIBRARY = "torch.Generator"
+OWN_LIBRARY = "torch.Generator"
 UNSEEDED = 67280421310721
 """Seed of a generator that nobody has seeded. Source: `c10::detail::default_rng_seed_val`, c10/core/GeneratorImpl.h."""
 
@@ -105,7 +105,7 @@ class GeneratorBank(Bank):
         self.plain = plain
         self.generator = weakref.ref(generator)
         self.device = generator.device
-        super().__init__(seeding.streams, LIBRARY)
+        super().__init__(seeding.streams, OWN_LIBRARY)
 
     def new_state(self, seed: int) -> Any:
         return self.plain(self.device).manual_seed(seed).get_state()
@@ -126,7 +126,7 @@ class GeneratorBank(Bank):
         """Reset all states; returns the seed for the current stream."""
         now = self.streams.now
         self.before_seeding(script_seed, now)
-        seed = self.streams.seed(LIBRARY, script_seed)
+        seed = self.streams.seed(OWN_LIBRARY, script_seed)
         self.plain.manual_seed(self.generator(), seed)
         self.after_seeding(now)
         return seed

@@ -23,7 +23,7 @@ MODULES = ("tensorflow", SUMMARIES)
 
 def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == SUMMARIES:
-        summaries.patch(module.SummaryToEventTransformer, context)
+        summaries.patch_summaries(module.SummaryToEventTransformer, context)
         return
     context.recorder.event("environment", {"tensorflow": module.__version__})
     controls = Controls(context, module)
@@ -40,7 +40,7 @@ def install(module: Any, context: AdapterContext) -> None:
         Stateless(context, purpose).patch(names)
         _tell_of_clock(context, names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
-        callbacks.patch(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
+        callbacks.patch_callbacks(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
     _watch_gradients(context)
     if context.capture.wants_predictions:
         from .capture import Calls  # most runs capture nothing

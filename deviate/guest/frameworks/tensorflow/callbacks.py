@@ -17,7 +17,7 @@ LOOKS = 3
 """How often a function that several threads call is looked at for draws."""
 
 
-def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
+def patch_callbacks(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
     """Replace the registry class through which all of them are created and called."""
     original, streams = registry.__call__, context.streams
     places: dict[Any, tuple[str, int]] = {}

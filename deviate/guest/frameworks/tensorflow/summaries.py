@@ -11,7 +11,7 @@ from ...recorder import Running
 from ..managed import Managed
 
 
-def patch(writer: Any, context: AdapterContext) -> None:
+def patch_summaries(writer: Any, context: AdapterContext) -> None:
     """Record the scalars in summary messages that are written."""
     managed = Managed(context)
     folders: list[str] = []
