@@ -1,10 +1,14 @@
-"""JAX pytrees: their structure, subtrees, and bytes and names of leaves."""
+"""JAX pytrees: their structure, subtrees, and names of leaves; and arrays of JAX as observers read and change them."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from ...annotations import TYPE_CHECKING, Any, Iterator
+from ...annotations import TYPE_CHECKING, Any, Array, Iterator
+from ...arrays import array_of
+from ...observers.arrays import Arrays
+from ...observers.steps import buffer
 
 if TYPE_CHECKING:
     Shape = tuple[Any, tuple[tuple[int, ...], ...]]
@@ -138,3 +142,20 @@ def has_rows(leaf: Any) -> bool:
 
 def _util() -> Any:
     return sys.modules["jax"].tree_util
+
+
+# ---------------------------------------------------------------- arrays
+
+
+class Leaves(Arrays):
+    """Arrays of JAX on this host."""
+
+    def exact(self, array: Any) -> Array:
+        return str(array.dtype), array.shape, partial(buffer, array)
+
+    def plain(self, array: Any) -> Array:
+        kind, _, data = array_of(array if array.ndim else array.reshape(1))
+        return kind, array.shape, data
+
+    def like(self, numbers: Any, array: Any) -> Any:
+        return sys.modules["jax"].device_put(numbers, array.sharding) if hasattr(array, "sharding") else numbers

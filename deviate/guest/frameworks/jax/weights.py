@@ -15,9 +15,8 @@ from ...annotations import Any, Callable, Iterator
 from ...observations import Observations
 from ...observers.hashing import Evaluations
 from ...observers.steps import buffer
-from .leaves import Leaves
 from .programs import Program, Programs
-from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
+from .trees import Leaves, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
 
 FRAMEWORK = "jax"

@@ -7,9 +7,8 @@ import sys
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ..managed import Managed
-from .data import Data
 from .proof import TRAINERS, Watch
-from .streams import Keras, set_random_seed
+from .streams import Data, Keras, set_random_seed
 
 CALLBACKS = (
     "keras.src.callbacks",  # Keras 3, and 2.13 to 2.15

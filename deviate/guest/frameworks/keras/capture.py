@@ -16,7 +16,7 @@ from ...annotations import Any, Callable, Mapping
 from ...observers.capture_sets import Sets
 from ...observers.rows import NOTHING, Batches, arrays_in, first
 from ...seeds import wraps_like
-from ..keras_images import Augmented
+from ..tensorflow.capture import Augmented
 from ..tensorflow.proof import Proof, identities_of
 
 FRAMEWORK = "keras"

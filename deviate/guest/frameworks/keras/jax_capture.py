@@ -14,8 +14,7 @@ from ...annotations import Any
 from ...observers.capture_sets import Way
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..jax.capture import JaxCapture
-from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
+from ..jax.capture import OUTPUTS, JaxCapture, Part, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
 from ..tensorflow.proof import Proof
 from .capture import KerasCapture, unpack, watch_making

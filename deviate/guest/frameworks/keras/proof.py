@@ -9,8 +9,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..tensorflow.evaluation import Evaluation
-from ..tensorflow.proof import Proof
+from ..tensorflow.proof import Evaluation, Proof
 
 if TYPE_CHECKING:
     from ..tensorflow.capture import Calls

@@ -17,7 +17,7 @@ from ...annotations import Any, Callable, Iterator
 from ...observers.steps import HostRecords, Steps, named_parts, numbered
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
-from ..tensorflow.step import Step, is_eager_tensor
+from ..tensorflow.trace import Step, is_eager_tensor
 from .proof import TRAINERS, is_taped
 
 FRAMEWORK = "keras"

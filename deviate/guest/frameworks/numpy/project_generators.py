@@ -17,7 +17,7 @@ from ...project import beyond
 from ...seeds import wraps_like
 from ...stream_generators import StreamGenerators
 from ...streams import derive, spell_seed
-from .global_generator import LIBRARY, patch_draws
+from . import LIBRARY, patch_draws
 
 BIT_GENERATORS = {
     "PCG64": "numpy.default_rng",

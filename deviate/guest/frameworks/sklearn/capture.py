@@ -11,8 +11,7 @@ from ...annotations import Any, Array
 from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
 from ...seeds import wraps_like
-from .evaluation import owners_of, replace_method
-from .proof import Proof
+from .proof import Proof, owners_of, replace_method
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"

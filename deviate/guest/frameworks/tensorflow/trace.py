@@ -11,10 +11,33 @@ import weakref
 from zlib import crc32
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Iterator
+from ...annotations import Any, Callable, Iterator
 from ...observers.steps import HostRecords, Steps, named_parts
 from ...seeds import wraps_like
-from .step import Step, is_eager_tensor
+
+
+class Step:
+    """The current training step.
+
+    Attributes:
+        fitting: how many calls of `fit` are in a step of theirs.
+        has_loss: whether the loss of the step is recorded.
+        at_change: called when an optimizer of Keras is about to change weights.
+        at_states: called with a place when Keras has recorded the states of its own generators.
+    """
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.fitting = 0
+        self.has_loss = False
+        self.at_change: Callable[[], object] = lambda: None
+        self.at_states: Callable[[int], object] = lambda place: None
+
+
+def is_eager_tensor(value: Any) -> bool:
+    """Whether the value is an eager TensorFlow tensor, dense or sparse."""
+    numbers = getattr(value, "values", value) if hasattr(value, "indices") else value
+    return hasattr(numbers, "numpy") and not hasattr(value, "graph")
+
 
 FRAMEWORK = "tensorflow"
 COMPILED = "a tf.function is one graph: what its operations compute never leaves it"
