@@ -16,14 +16,17 @@ from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping, Sequence
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
-from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, record_weights
+from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
 from .observers.steps import HostRecords, Steps, named_parts
 from .observers.trace import STEPS
 
 if TYPE_CHECKING:
     from .observers.augmentations import Augmentation
     from .observers.capture_sets import Loops
-    from .observers.hashing import Weight
+    from .recorder import Recorder
+
+    Weight = tuple[str, Any, bool]
+    """Name, array of the framework, and whether its numbers count as parameters; buffers do not."""
 
 NO_MATRIX = "no weight matrix for one-bit"
 
@@ -267,3 +270,19 @@ class Observations:
             records = HostRecords(trace, self.arrays.numbers)
             self._steps = Steps(trace, self.context.streams, self.framework, records)
         return self._steps
+
+
+def record_weights(recorder: Recorder, arrays: Arrays, framework: str, moment: str, weights: Iterable[Weight]) -> None:
+    """Record the hash of these weights, if there are any.
+
+    Args:
+        framework: what the record calls the framework.
+        moment: "loop" where the main loop has ended, "exit" where the process ends.
+    """
+    exact: list[tuple[str, Array]] = []
+    n_parameters = 0
+    for name, array, is_parameter in weights:
+        exact.append((name, arrays.exact(array)))
+        n_parameters += arrays.size(array) if is_parameter else 0
+    if exact:
+        recorder.event("weights", moment, framework, weights_digest(exact), n_parameters)

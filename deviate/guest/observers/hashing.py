@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import hashlib
 
-from ..annotations import TYPE_CHECKING, Any, Array, Iterable, Sequence
+from ..annotations import Any, Array, Iterable, Sequence
 from ..recorder import Recorder
-from .arrays import Arrays
 
 WIDTH = 16
 """Bytes of the hash of one example."""
@@ -95,29 +94,6 @@ def _begin(to: Any, name: str, kind: str, shape: Sequence[int]) -> None:
     head = "\x1f".join((name, kind, ",".join(str(int(size)) for size in shape))).encode("utf-8", "backslashreplace")
     to.update(b"%d:" % len(head))
     to.update(head)
-
-
-# ---------------------------------------------------------------- weights
-
-if TYPE_CHECKING:
-    Weight = tuple[str, Any, bool]
-    """Name, array of the framework, and whether its numbers count as parameters; buffers do not."""
-
-
-def record_weights(recorder: Recorder, arrays: Arrays, framework: str, moment: str, weights: Iterable[Weight]) -> None:
-    """Record the hash of these weights, if there are any.
-
-    Args:
-        framework: what the record calls the framework.
-        moment: "loop" where the main loop has ended, "exit" where the process ends.
-    """
-    exact: list[tuple[str, Array]] = []
-    n_parameters = 0
-    for name, array, is_parameter in weights:
-        exact.append((name, arrays.exact(array)))
-        n_parameters += arrays.size(array) if is_parameter else 0
-    if exact:
-        recorder.event("weights", moment, framework, weights_digest(exact), n_parameters)
 
 
 # ---------------------------------------------------------------- evaluations

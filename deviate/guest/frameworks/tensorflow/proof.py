@@ -15,9 +15,9 @@ from threading import get_ident
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Iterable, Iterator
 from ...npz import CODES
-from ...observations import Observations
+from ...observations import Observations, record_weights
 from ...observers.arrays import Arrays
-from ...observers.hashing import INPUTS, LABELS, LOADER, record_weights
+from ...observers.hashing import INPUTS, LABELS, LOADER
 
 
 class Variables(Arrays):

@@ -14,9 +14,9 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...observations import record_weights
 from ...observers.arrays import Arrays
 from ...observers.bits import OneBit
-from ...observers.hashing import record_weights
 from ...recorder import Running
 from ..managed import Managed
 
