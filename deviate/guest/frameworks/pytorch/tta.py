@@ -5,9 +5,9 @@ The model is in evaluation mode, gradients are off, and generator states are res
 
 from __future__ import annotations
 
-from ....adapter_context import AdapterContext
-from ....annotations import Any, Iterator
-from ....observers.augmentations import Augmentation, Images
+from ...adapter_context import AdapterContext
+from ...annotations import Any, Iterator
+from ...observers.augmentations import Augmentation, Images
 from . import predictions
 from .batches import Kinds
 
