@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Array, Callable, Mapping
-from ..arrays import array_of
+from ..observers.arrays import array_of
 from ..observers.capture import SCRIPT, example_keys
 from ..seeds import wraps_like
 

@@ -11,9 +11,9 @@ from types import FrameType
 
 from .. import names
 from ..annotations import Any, Array
-from ..arrays import array_of
 from ..project import Project
 from ..recorder import Recorder
+from .arrays import array_of
 from .hashing import NAMES, Evaluations
 
 SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hold_?out|held_?out|unseen")

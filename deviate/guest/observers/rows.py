@@ -6,7 +6,7 @@ import math
 import sys
 
 from ..annotations import Any, Array, Callable, Iterator, Mapping, Sequence
-from ..arrays import array_of
+from .arrays import array_of
 from .capture import FULL, KEY_WIDTH, Capture, example_keys
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")

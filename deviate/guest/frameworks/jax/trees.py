@@ -6,8 +6,7 @@ import sys
 from functools import partial
 
 from ...annotations import TYPE_CHECKING, Any, Array, Iterator
-from ...arrays import array_of
-from ...observers.arrays import Arrays
+from ...observers.arrays import Arrays, array_of
 from ...observers.steps import buffer
 
 if TYPE_CHECKING:

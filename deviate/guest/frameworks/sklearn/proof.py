@@ -9,10 +9,9 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator, Sequence
-from ...arrays import array_of
 from ...npz import CODES
 from ...observations import Observations
-from ...observers.arrays import Arrays
+from ...observers.arrays import Arrays, array_of
 from ...observers.hashing import INPUTS, LABELS, Evaluations
 from ...seeds import wraps_like
 
