@@ -21,22 +21,6 @@ SHARED = {"random": "python", "numpy": "numpy"}
 """Libraries whose global generators are read here, and what records call them."""
 
 
-def form_of(array: Any) -> str:
-    """Type and shape, such as "float32[512,10]"."""
-    return "%s[%s]" % (array.dtype, ",".join(map(str, array.shape)))
-
-
-def record(trace: Trace, kind: str, name: str, array: Any, place: int = -1, **more: object) -> None:
-    """Record a NumPy array or scalar; object arrays are skipped, as their bytes are addresses."""
-    if array.dtype.hasobject:
-        return
-    form, data = form_of(array), buffer(array)
-    if trace.has_sums and "float" in array.dtype.name:
-        numbers = array.astype("float64")
-        more["sums"] = [float(numbers.sum()), float(abs(numbers).sum())]
-    trace.record(kind, name, checksum(data, form), form, place, lambda: (str(array.dtype), array.shape, data), **more)
-
-
 def checksum(buffer: Any, form: str = "") -> int:
     """CRC-32 of the form and the bytes of an array, in [0, 2**32).
 
@@ -58,18 +42,6 @@ def row_checksums(buffer: Any, n_rows: int) -> list[int]:
 def numbered(name: str, number: int) -> str:
     """The name of one of several outputs; the first has the name without a number."""
     return "%s[%d]" % (name, number) if number else name
-
-
-def record_batch(trace: Trace, name: str, array: Any, place: int = -1) -> None:
-    """Record a part of a batch, with checksums of its rows."""
-    if not array.dtype.hasobject:
-        rows = row_checksums(buffer(array), len(array)) if array.ndim else []
-        record(trace, "batch", name, array, place, rows=rows)
-
-
-def record_loss(trace: Trace, name: str, array: Any, place: int = -1, **more: object) -> None:
-    """Record a loss with its value."""
-    record(trace, "loss", name, array, place, value=float(array), **more)
 
 
 class States:
@@ -118,43 +90,42 @@ def buffer(array: Any) -> Any:
 
 
 class Records:
-    """How arrays of a framework become records of a trace."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def record(self, kind: str, name: str, array: Any, place: int, **more: object) -> None:
-        """Record an array, unless it cannot be read now."""
-        raise NotImplementedError
-
-    def record_batch(self, name: str, array: Any, place: int) -> None:
-        """Record a part of a batch, with a checksum for each row."""
-        raise NotImplementedError
-
-    def record_loss(self, name: str, value: Any, place: int, **more: object) -> None:
-        """Record a loss with its value."""
-        raise NotImplementedError
-
-
-class HostRecords(Records):
-    """Reads the numbers of arrays at once.
+    """How arrays of a framework become records of a trace: their numbers are read at once, unless a class overrides it.
 
     Args:
-        numbers: gives the NumPy array of an array of the framework.
+        numbers: gives the NumPy array or scalar of an array of the framework.
     """
 
     def __init__(self, trace: Trace, numbers: Callable[[Any], Any]) -> None:
-        super().__init__(trace)
+        self.trace = trace
         self.numbers = numbers
 
     def record(self, kind: str, name: str, array: Any, place: int, **more: object) -> None:
-        record(self.trace, kind, name, self.numbers(array), place, **more)
+        """Record an array, unless it cannot be read now."""
+        self._record(kind, name, self.numbers(array), place, **more)
 
     def record_batch(self, name: str, array: Any, place: int) -> None:
-        record_batch(self.trace, name, self.numbers(array), place)
+        """Record a part of a batch, with a checksum for each row."""
+        values = self.numbers(array)
+        if not values.dtype.hasobject:
+            rows = row_checksums(buffer(values), len(values)) if values.ndim else []
+            self._record("batch", name, values, place, rows=rows)
 
     def record_loss(self, name: str, value: Any, place: int, **more: object) -> None:
-        record_loss(self.trace, name, self.numbers(value), place, **more)
+        """Record a loss with its value."""
+        values = self.numbers(value)
+        self._record("loss", name, values, place, value=float(values), **more)
+
+    def _record(self, kind: str, name: str, values: Any, place: int, **more: object) -> None:
+        """Record a NumPy array or scalar; object arrays are skipped, as their bytes are addresses."""
+        if values.dtype.hasobject:
+            return
+        form, data = "%s[%s]" % (values.dtype, ",".join(map(str, values.shape))), buffer(values)
+        if self.trace.has_sums and "float" in values.dtype.name:
+            double = values.astype("float64")
+            more["sums"] = [float(double.sum()), float(abs(double).sum())]
+        array = str(values.dtype), values.shape, data
+        self.trace.record(kind, name, checksum(data, form), form, place, lambda: array, **more)
 
 
 class Steps:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
-from ...observers.steps import HostRecords, Steps, numbered
+from ...observers.steps import Records, Steps, numbered
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -66,7 +66,7 @@ class JaxTrace:
         self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, numbers))
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 

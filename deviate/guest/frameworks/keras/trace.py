@@ -14,7 +14,7 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.steps import HostRecords, Steps, named_parts, numbered
+from ...observers.steps import Records, Steps, named_parts, numbered
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.trace import Step, is_eager_tensor
@@ -40,7 +40,7 @@ class KerasTrace:
         self.trace = context.trace
         self.step = context.part(Step)
         self.steps = Steps(
-            context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, sys.modules["numpy"].asarray)
+            context.trace, context.streams, FRAMEWORK, Records(context.trace, sys.modules["numpy"].asarray)
         )
         self._tell = self.steps.attempt
         self.making: Any = None

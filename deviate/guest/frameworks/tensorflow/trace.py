@@ -12,7 +12,7 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.steps import HostRecords, Steps, named_parts
+from ...observers.steps import Records, Steps, named_parts
 from ...seeds import wraps_like
 
 
@@ -52,7 +52,7 @@ class TensorflowTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, _numbers))
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, _numbers))
         self._tell = self.steps.attempt
         self.step = context.part(Step)
         self.running: list[Any] = []

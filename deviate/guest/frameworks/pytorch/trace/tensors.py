@@ -25,7 +25,7 @@ class Tensors(Records):
     """Reads tensors without visible operations, new references, or waiting for an accelerator."""
 
     def __init__(self, torch: Any, trace: Trace) -> None:
-        super().__init__(trace)
+        super().__init__(trace, self.array)
         self.torch = torch
         self.Tensor = torch.Tensor
         self.strided = torch.strided
