@@ -487,7 +487,10 @@ class CatBoost(Boosting):
 
     def patch_core(self, module: Any) -> None:
         self.context.observe(
-            module.CatBoost, "_prepare_train_params", after=self._prepare, where="catboost.random_seed"
+            module.CatBoost,
+            "_prepare_train_params",
+            after=lambda result, *args, **kwargs: self._set(result["params"], "catboost.random_seed"),
+            where="catboost.random_seed",
         )
         self.context.observe(module._CatBoostBase, "_train", after=self._report, where="history of catboost")
         self.divide(module.CatBoost, "_tune_hyperparams", "catboost.partition_random_seed", 6, "partition_random_seed")
@@ -496,9 +499,6 @@ class CatBoost(Boosting):
         self._replace_keyword(module.Pool, "quantize")
         names = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
         self.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
-
-    def _prepare(self, result: dict[str, Any], *args: Any, **kwargs: Any) -> None:
-        self._set(result["params"], "catboost.random_seed")
 
     def _prepare_folds(self, params: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         self._set(params, "catboost.cv.random_seed")

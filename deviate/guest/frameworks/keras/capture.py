@@ -14,7 +14,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.capture_sets import Sets
-from ...observers.rows import NOTHING, Batches, arrays_in, first
+from ...observers.rows import Batches, arrays_in, first
 from ...seeds import wraps_like
 from ..tensorflow.capture import Augmented
 from ..tensorflow.proof import Proof, identities_of
@@ -41,7 +41,7 @@ class KerasCapture:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
-        self.augmented = Augmented(context) if context.capture.augmentations else None
+        self.augmented = Augmented(context)
         self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.passes: list[Pass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -119,8 +119,6 @@ class KerasCapture:
         self, current: Pass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
     ) -> Mapping[str, Any]:
         """Mean outputs for augmented images, where this run asks for them."""
-        if self.augmented is None:
-            return NOTHING
         return self.augmented.outputs(call or functools.partial(current.model, training=False), inputs, outputs)
 
     # ------------------------------------------------------------ TensorFlow
