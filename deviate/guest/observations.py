@@ -17,11 +17,10 @@ from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping,
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
 from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
-from .observers.steps import HostRecords, Steps, named_parts
+from .observers.steps import Records, Steps, named_parts
 from .observers.trace import STEPS
 
 if TYPE_CHECKING:
-    from .observers.augmentations import Augmentation
     from .observers.capture_sets import Loops
     from .recorder import Recorder
 
@@ -54,7 +53,6 @@ class Observations:
         self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), arrays)
         self.evaluations = Evaluations(context.recorder, self.framework)
         self._loops: Loops | None = None
-        self._augmentation: Augmentation | None = None
         self._steps: Steps | None = None
         self._recorded: set[str] = set()
         self._has_begun = False
@@ -237,15 +235,12 @@ class Observations:
         capture, numbers = self.context.capture, self.arrays.numbers
         if not capture.augmentations:
             return {}
-        if self._augmentation is None:
-            from .observers.augmentations import Augmentation  # few runs ask for copies
-
-            self._augmentation = Augmentation(capture, self.arrays.images())
+        from .observers.augmentations import Augmentation  # few runs ask for copies
 
         def call(copy: Any) -> Any:
             return numbers(again(self.arrays.like(copy, batch)))
 
-        return self._augmentation.outputs(numbers(batch), numbers(outputs), call)
+        return Augmentation(capture, self.arrays.images()).outputs(numbers(batch), numbers(outputs), call)
 
     def _shape_of_floats(self, array: Any) -> Sequence[int]:
         """The shape of an array, () where its numbers are no floating-point numbers."""
@@ -267,7 +262,7 @@ class Observations:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
             trace = self.context.trace
-            records = HostRecords(trace, self.arrays.numbers)
+            records = Records(trace, self.arrays.numbers)
             self._steps = Steps(trace, self.context.streams, self.framework, records)
         return self._steps
 

@@ -173,7 +173,6 @@ class JaxCapture(Loops):
         super().__init__(context.capture, context.project, FRAMEWORK)
         self.programs = programs
         self.arrays = Leaves()
-        self.augmentation: Augmentation | None = None
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
         self.lost: dict[str, Call] = {}
@@ -325,10 +324,9 @@ class JaxCapture(Loops):
         """Mean outputs for augmented images, where this run asks for them and the model can be called with others."""
         if not self.capture.augmentations:
             return NOTHING
-        if self.augmentation is None:
-            self.augmentation = Augmentation(self.capture, Images((1, 2)))
+        augmentation = Augmentation(self.capture, Images((1, 2)))
         if again is None or len(inputs) != 1:
-            return self.augmentation.refuse()
+            return augmentation.refuse()
         call, array = again, inputs[0]
 
         def outputs_of(copy: Any) -> Any:
@@ -337,7 +335,7 @@ class JaxCapture(Loops):
             return numbers(first(call(self.arrays.like(copy, array))))
 
         with self.recorder.guarded("augmented outputs"):
-            return self.augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
+            return augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
         return NOTHING
 
     def _plain(self, beside: list[tuple[str, Any]], flat: Any, result: Any, frame: FrameType) -> None:

@@ -47,10 +47,6 @@ def install(module: Any, context: AdapterContext) -> None:
         from .predictions import install_capture  # most runs capture nothing
 
         predictions = install_capture(module, context, proof, forwards)
-    if context.capture.augmentations:
-        from .tta import Augmented
-
-        Augmented(module, context)
     if context.streams.is_active:
         patch_regions(module, context)
     if context.capture.profile:

@@ -97,11 +97,6 @@ MOST_WAITING = 1 << 28
 """Bytes that may wait for the end of the evaluation: copies on accelerators, so that no pass has to, and inputs, which
 may never need their keys."""
 
-extras: list[Callable[[Any, Any, Any, Any], dict[str, Any]]] = []
-"""Called after each forward pass that counts as evaluation, of a module in evaluation mode, with the module, its
-arguments, its keyword arguments and its output. What they return, tensors by suffix with the rows of the output, goes
-to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
-
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
     """Capture what this run requests; returns the object that captures predictions, None if not requested."""
@@ -130,6 +125,11 @@ class Predictions:
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
         self.losses = Losses(torch, self.kinds, self._take_labels, self._is_strange)
+        self.augmented: Any = None
+        if self.capture.augmentations:
+            from .tta import Augmented  # few runs ask for copies
+
+            self.augmented = Augmented(torch, context.capture, self.kinds)
         self.has_evaluated = False
         self.tried: Pass | None = None
         self.training_places: set[Any] = set()
@@ -249,17 +249,18 @@ class Predictions:
             self._release()
 
     def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
-        extra_outputs: dict[str, Any] = {}
+        """Outputs for augmented images, by suffix. Modules that are called for them are not seen as evaluations."""
+        if self.augmented is None:
+            return {}
         was_inside, self.context.is_inside = self.context.is_inside, True
         try:
-            for extra in extras:
-                for suffix, tensor in extra(module, args, kwargs, output).items():
-                    extra_outputs[suffix] = self._take(tensor)
+            outputs = self.augmented.outputs(module, args, kwargs, output)
+            return {suffix: self._take(tensor) for suffix, tensor in outputs.items()}
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
+            return {}
         finally:
             self.context.is_inside = was_inside
-        return extra_outputs
 
     # ------------------------------------------------------------ whose rows they are
 

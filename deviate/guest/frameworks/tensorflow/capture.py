@@ -49,7 +49,7 @@ class Calls(Loops):
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.augmented: Augmented | None = None
+        self.augmented = Augmented(context)
         self.capture.at_end.append(self.hand_over)
 
     def patch(self) -> None:
@@ -123,15 +123,7 @@ class Calls(Loops):
             truth = _labels(self.drawn[1], inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
-        loop.add(outputs, truth, inputs, self._augment(model, inputs, outputs))
-
-    def _augment(self, model: Any, inputs: list[Any], outputs: Any) -> Mapping[str, Any]:
-        """Mean outputs for augmented images, where this run asks for them."""
-        if not self.capture.augmentations:
-            return NOTHING
-        if self.augmented is None:
-            self.augmented = Augmented(self.context)
-        return self.augmented.outputs(partial(model, training=False), inputs, outputs)
+        loop.add(outputs, truth, inputs, self.augmented.outputs(partial(model, training=False), inputs, outputs))
 
     def hand_over(self) -> None:
         super().hand_over()
@@ -229,8 +221,6 @@ class Augmented:
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
-        is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
-        self.augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
 
     def outputs(self, call: Callable[[Any], Any], inputs: Any, outputs: Any) -> Mapping[str, Any]:
         """Mean outputs by name of the augmentation; none for a model with several inputs, or without images.
@@ -239,13 +229,17 @@ class Augmented:
             call: calls the model for inference.
         """
         context = self.context
+        if not context.capture.augmentations:
+            return NOTHING
+        is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
+        augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
         arrays = list(arrays_in([inputs]))
         was_inside, context.is_inside, context.is_own_call = context.is_inside, True, True
         try:
             with context.recorder.guarded("augmented outputs of Keras"):
                 images = numbers(arrays[0]) if len(arrays) == 1 else None
                 results = numbers(first(outputs))
-                return self.augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
+                return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
         finally:
             context.is_inside, context.is_own_call = was_inside, False
         return NOTHING

@@ -11,7 +11,6 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observers.capture import FOLDER
 from ...profiling import Window
-from ...seeds import wraps_like
 
 FRAMEWORK = "tensorflow"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
@@ -21,45 +20,30 @@ TRACE = ".xplane.pb"
 
 def install_profile(tensorflow: Any, context: AdapterContext) -> None:
     """Profile the window that the run requests."""
-    profiler = Profiler(tensorflow, os.path.join(context.capture.folder, FOLDER, "trace-%x" % os.getpid()))
-    profiler.window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
-    profiler.window.patch()
+    folder = os.path.join(context.capture.folder, FOLDER, "trace-%x" % os.getpid())
+    Profiler(tensorflow, context, folder).window.patch()
 
 
 class Profiler:
     """The TensorFlow profiler, of which a process has one, from the start to the end of a window."""
 
-    def __init__(self, tensorflow: Any, folder: str) -> None:
-        self.tensorflow, self.folder = tensorflow, folder
-        self.window: Any = None
-        self.replaced: list[tuple[Any, Any]] = []
+    def __init__(self, tensorflow: Any, context: AdapterContext, folder: str) -> None:
+        self.tensorflow, self.context, self.folder = tensorflow, context, folder
+        self.window = Window(context, FRAMEWORK, self.begin, self.end)
 
     def begin(self) -> None:
         api: Any = self.tensorflow.profiler.experimental
         api.start(self.folder)
-        places: list[Any] = [api, sys.modules.get("tensorflow.python.profiler.profiler_v2")]
-        for module in places:
-            if module is not None:
-                self.replaced.append((module, module.start))
-                module.start = self._giving_way(module.start)
+        for module in (api, sys.modules.get("tensorflow.python.profiler.profiler_v2")):
+            # The script may start the profiler itself, which ends the window.
+            self.context.observe(module, "start", before=lambda *args, **kwargs: self.window.close())
 
     def end(self) -> dict[str, Any]:
-        for module, original in self.replaced:
-            module.start = original
         self.tensorflow.profiler.experimental.stop()
         try:
             return _read(self.folder)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _giving_way(self, original: Any) -> Any:
-        """End profiling when the script starts the profiler itself."""
-
-        def start(*args: Any, **kwargs: Any) -> Any:
-            self.window.close()
-            return original(*args, **kwargs)
-
-        return wraps_like(start, original)
 
 
 def _read(folder: str) -> dict[str, Any]:
