@@ -12,7 +12,7 @@ from ...annotations import Any, Array, Callable, Iterator, Sequence
 from ...npz import CODES
 from ...observations import Observations
 from ...observers.arrays import Arrays, array_of
-from ...observers.hashing import INPUTS, LABELS, Evaluations
+from ...observers.hashing import INPUTS, LABELS
 from ...seeds import wraps_like
 
 DEEPEST = 6
@@ -28,7 +28,6 @@ class Proof(Observations):
 
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context, Arrays())
-        self.evaluation = Evaluation(context, self.evaluations, lambda: bool(self.inside))
         self.capture: Any = None
         self.tracing: Any = None
         if context.trace.requested_level:
@@ -37,6 +36,11 @@ class Proof(Observations):
             self.tracing = SklearnTrace(context, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
+        self.kinds: set[type] = set()
+        self.watched: set[tuple[type, str]] = set()
+        self.predicting = 0
+        self.latest: Any = _nothing
+        self.evidence = LABELS
 
     def patch(self, base: Any) -> None:
         """Patch the decorator through which scikit-learn defines all `fit` methods."""
@@ -67,7 +71,7 @@ class Proof(Observations):
                     self.inside -= 1
                     if not self.inside:
                         self._note(estimator)
-                        self.evaluation.patch(type(estimator))
+                        self._watch_methods(type(estimator))
                     if self.capture is not None:
                         self.recorder.tell([lambda: self.capture.see_fit(estimator)])
 
@@ -96,8 +100,57 @@ class Proof(Observations):
     def has_trained(self) -> bool:
         return bool(self.fitted) and not self.one_bit.moment.is_over
 
+    # ------------------------------------------------------------ evaluations
+
+    def _watch_methods(self, kind: type) -> None:
+        """A class was fitted. Methods of the script's own classes are not patched, as they may be pickled by value."""
+        if kind in self.kinds or self.evaluations.is_over:
+            return
+        self.kinds.add(kind)
+        for owner, name in owners_of(kind, METHODS):
+            if (owner, name) not in self.watched and owner.__module__.startswith("sklearn."):
+                self.watched.add((owner, name))
+                replace_method(owner, name, self._watching)
+
+    def _watching(self, name: str, original: Any) -> Any:
+        """Watch a method, unless it is called by another one or while an estimator is fitted, which may predict."""
+
+        @functools.wraps(original)
+        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            is_nested = self.predicting or self.inside
+            if is_nested or self.evaluations.is_over or get_ident() != self.context.streams.thread:
+                return original(estimator, *args, **kwargs)
+            with self.recorder.guarded("data of %s" % name):
+                self._take(name, args, kwargs)
+            self.predicting += 1
+            try:
+                return original(estimator, *args, **kwargs)
+            finally:
+                self.predicting -= 1
+
+        return method
+
+    def _take(self, name: str, args: Any, kwargs: Any) -> None:
+        """Add a call, which is one pass. Consecutive calls on one array, for classes and probabilities, count once."""
+        data = [args[0] if args else kwargs.get("X")]
+        if name == SCORE:
+            data.append(args[1] if len(args) > 1 else kwargs.get("y"))
+        if self.latest() is data[0]:
+            return
+        try:
+            self.latest = weakref.ref(data[0])
+        except TypeError:  # a list
+            pass
+        if len(data) < 2 or data[1] is None:
+            self.evidence = INPUTS
+        arrays = [_array(value) for value in data if value is not None]
+        if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
+            self.evaluations.add(arrays)
+
     def end_evaluation(self) -> None:
-        self.evaluation.end()
+        self.evaluations.end(self.evidence)
+        self.latest = _nothing
+        self.evidence = LABELS
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
@@ -139,75 +192,6 @@ def _parts(value: Any) -> dict[str, Any]:
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
-
-
-class Evaluation:
-    """Watches methods of fitted classes; nested calls are ignored.
-
-    Args:
-        data: the hash of what is evaluated.
-        is_fitting: whether an estimator is being fitted, which may predict for itself.
-    """
-
-    def __init__(self, context: AdapterContext, data: Evaluations, is_fitting: Callable[[], bool]) -> None:
-        self.recorder = context.recorder
-        self.thread = context.streams.thread
-        self.is_fitting = is_fitting
-        self.data = data
-        self.kinds: set[type] = set()
-        self.watched: set[tuple[type, str]] = set()
-        self.inside = 0
-        self.latest: Any = _nothing
-        self.evidence = LABELS
-
-    def patch(self, kind: type) -> None:
-        """A class was fitted. Methods of the script's own classes are not patched, as they may be pickled by value."""
-        if kind in self.kinds or self.data.is_over:
-            return
-        self.kinds.add(kind)
-        for owner, name in owners_of(kind, METHODS):
-            if (owner, name) not in self.watched and owner.__module__.startswith("sklearn."):
-                self.watched.add((owner, name))
-                replace_method(owner, name, self._watching)
-
-    def _watching(self, name: str, original: Any) -> Any:
-        @functools.wraps(original)
-        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_asked = not (self.inside or self.data.is_over or self.is_fitting()) and get_ident() == self.thread
-            if not is_asked:
-                return original(estimator, *args, **kwargs)
-            with self.recorder.guarded("data of %s" % name):
-                self._take(name, args, kwargs)
-            self.inside += 1
-            try:
-                return original(estimator, *args, **kwargs)
-            finally:
-                self.inside -= 1
-
-        return method
-
-    def _take(self, name: str, args: Any, kwargs: Any) -> None:
-        """Add a call, which is one pass. Consecutive calls on one array, for classes and probabilities, count once."""
-        data = [args[0] if args else kwargs.get("X")]
-        if name == SCORE:
-            data.append(args[1] if len(args) > 1 else kwargs.get("y"))
-        if self.latest() is data[0]:
-            return
-        try:
-            self.latest = weakref.ref(data[0])
-        except TypeError:  # a list
-            pass
-        if len(data) < 2 or data[1] is None:
-            self.evidence = INPUTS
-        arrays = [_array(value) for value in data if value is not None]
-        if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
-            self.data.add(arrays)
-
-    def end(self) -> None:
-        """An estimator is about to be fitted, or the process ends."""
-        self.data.end(self.evidence)
-        self.latest = _nothing
-        self.evidence = LABELS
 
 
 def owners_of(kind: type, names: Sequence[str]) -> Iterator[tuple[type, str]]:

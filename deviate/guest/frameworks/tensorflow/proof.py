@@ -13,7 +13,7 @@ import weakref
 from threading import get_ident
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Iterable, Iterator
+from ...annotations import Any, Array, Callable, Iterable, Iterator
 from ...npz import CODES
 from ...observations import Observations, record_weights
 from ...observers.arrays import Arrays
@@ -21,10 +21,18 @@ from ...observers.hashing import INPUTS, LABELS, LOADER
 
 
 class Variables(Arrays):
-    """Variables of any Keras backend, and of TensorFlow."""
+    """Variables of any Keras backend, and of TensorFlow; NumPy arrays of examples."""
 
     def numbers(self, array: Any) -> Any:
-        return to_numpy(array)
+        return array if type(array).__module__ == "numpy" else to_numpy(array)
+
+    def exact(self, array: Any) -> Array:
+        """For object arrays, such as strings, the bytes are those of their representations."""
+        kind, shape, data = super().exact(array)
+        if kind == "object":
+            numpy = sys.modules["numpy"]
+            data = numpy.array([repr(item) for item in array.ravel()]).reshape(shape).tobytes()
+        return kind, shape, data
 
     def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
         flipped = super().flip(array, index)
@@ -44,6 +52,9 @@ class Proof(Observations):
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
+        self.called: Callable[[], Any] = lambda: None
+        """The model whose calls are the evaluation, and the steps of main loops in which it was called."""
+        self.step: tuple[tuple[int, int], ...] = ()
 
     # ------------------------------------------------------------ what is trained
 
@@ -124,6 +135,38 @@ class Proof(Observations):
     def has_trained(self) -> bool:
         return bool(self.models or self.variables)
 
+    # ------------------------------------------------------------ evaluations
+
+    def see_data(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
+        """All data of an evaluation is handed over at once: arrays, or a dataset.
+
+        Args:
+            is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
+        """
+        self.end_evaluation()
+        arrays = list(_arrays((data, targets)))
+        evidence = LABELS if is_labelled else INPUTS
+        if not arrays:
+            arrays, evidence = list(_sources(data) or ()), LOADER
+        self._add_rows(arrays, evidence)
+        self.end_evaluation()
+
+    def see_call(self, model: Any, value: Any) -> None:
+        """A trained model is called for inference, not by another model."""
+        running = self.recorder.running.get(get_ident(), [])
+        step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
+        if self.called() is not model or self.step != step:
+            self.end_evaluation()
+        if not self.evaluations.is_over and self.is_trained(model):
+            arrays = list(_arrays(value))[:1]
+            if arrays:
+                self.called, self.step = weakref.ref(model), step
+                self._add_rows(arrays, INPUTS)
+
+    def _add_rows(self, arrays: list[Any], evidence: str) -> None:
+        """Add those arrays that have as many rows as the first."""
+        self.add_to_hash([each for each in arrays if each.shape[0] == arrays[0].shape[0]], evidence)
+
     # ------------------------------------------------------------ one bit
 
     def flip(self, variables: Iterable[Any]) -> None:
@@ -189,48 +232,6 @@ SAME_ROWS = frozenset((
 DEEPEST = 100
 
 
-class Evaluation:
-    """One phase of evaluation; the first one whose inputs are known to be examples is recorded."""
-
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
-        self.recorder = context.recorder
-        self.proof = proof
-        self.examples = proof.evaluations
-        self.model: Any = lambda: None
-        self.step: tuple[tuple[int, int], ...] = ()
-
-    def whole(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
-        """Add all data of an evaluation at once: arrays, or a dataset.
-
-        Args:
-            is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
-        """
-        self.examples.end()
-        arrays = list(_arrays((data, targets)))
-        evidence = LABELS if is_labelled else INPUTS
-        if not arrays:
-            arrays, evidence = list(_sources(data) or ()), LOADER
-        if not self.examples.is_over and arrays:
-            self._add(arrays)
-            self.examples.end(evidence)
-
-    def call(self, model: Any, value: Any) -> None:
-        """A trained model is called for inference, not by another model."""
-        running = self.recorder.running.get(get_ident(), [])
-        step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
-        if self.model() is not model or self.step != step:
-            self.examples.end()
-        if not self.examples.is_over and self.proof.is_trained(model):
-            arrays = list(_arrays(value))[:1]
-            if arrays:
-                self.model, self.step = weakref.ref(model), step
-                self._add(arrays)
-
-    def _add(self, arrays: list[Any]) -> None:
-        rows = arrays[0].shape[0]
-        self.examples.add([(str(each.dtype), each.shape, _bytes(each)) for each in arrays if each.shape[0] == rows])
-
-
 def _arrays(value: Any) -> Iterator[Any]:
     """NumPy arrays of the arrays, tensors and tables in a structure that have rows; graph tensors are skipped."""
     if isinstance(value, dict):
@@ -246,14 +247,6 @@ def _arrays(value: Any) -> Iterator[Any]:
             return
         if array.ndim:
             yield array
-
-
-def _bytes(array: Any) -> Any:
-    """The bytes of an array; for object arrays, such as strings, the bytes of their representations."""
-    if array.dtype.hasobject:
-        numpy = sys.modules["numpy"]
-        return numpy.array([repr(item) for item in array.ravel()]).reshape(array.shape).tobytes()
-    return array.tobytes()
 
 
 def _sources(dataset: Any) -> list[Any] | None:
