@@ -130,12 +130,7 @@ class Watch:
                     self.proof.training_continues()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
-            elif (
-                not self.proof.evaluations.is_over
-                and args
-                and not is_training
-                and hasattr(layer, "make_train_function")
-            ):
+            elif not is_over and args and not is_training and hasattr(layer, "make_train_function"):
                 self.proof.see_call(layer, args)
         return bool(is_training is None or is_training)
 
