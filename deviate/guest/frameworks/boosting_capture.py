@@ -9,6 +9,7 @@ from types import FrameType
 from ..annotations import Any
 from ..observers.rows import numbers
 from ..project import beyond
+from ..regions import Held
 from ..seeds import wraps_like
 from .sklearn.capture import Outputs
 
@@ -34,11 +35,8 @@ class Predictions(Outputs):
         def method(model: Any, *args: Any, **kwargs: Any) -> Any:
             if self.inside or get_ident() != self.capture.thread:
                 return original(model, *args, **kwargs)
-            self.inside += 1
-            try:
+            with Held(self, "inside", self.inside + 1):
                 result = original(model, *args, **kwargs)
-            finally:
-                self.inside -= 1
             frame = _getframe(1)
             with self.recorder.guarded("outputs of %s" % name):
                 caller = beyond((GUEST,), frame.f_back if frame.f_code.co_name == SCORE else frame)

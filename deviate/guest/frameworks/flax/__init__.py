@@ -12,7 +12,7 @@ from types import FunctionType
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
-from ...regions import Region
+from ...regions import Held, Region
 from ...seeds import wraps_like
 from ..jax import Parts
 from ..jax.keys import Keys
@@ -69,11 +69,8 @@ def _patch_names(scope: Any, keys: Keys) -> None:
     def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """An existing weight is initialised again only to check its shape."""
         is_rehearsal = self.has_variable("params", name)
-        keys.is_rehearsal += is_rehearsal
-        try:
+        with Held(keys, "is_rehearsal", keys.is_rehearsal + is_rehearsal):
             return param(self, name, *args, **kwargs)
-        finally:
-            keys.is_rehearsal -= is_rehearsal
 
     scope.make_rng = wraps_like(make_named_rng, make_rng)
     scope.param = wraps_like(param_or_shape, param)

@@ -15,6 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.capture_sets import Sets
 from ...observers.rows import Batches, arrays_in, first
+from ...regions import Held
 from ...seeds import wraps_like
 from ..tensorflow.capture import Augmented
 from ..tensorflow.proof import Proof, identities_of
@@ -198,11 +199,9 @@ class KerasCapture:
 
         @functools.wraps(step)
         def tapped_step(data: Any) -> Any:
-            before, capture.stepping, capture.seen, capture.scored = capture.stepping, model, None, None
-            try:
+            capture.seen = capture.scored = None
+            with Held(capture, "stepping", model):
                 result = step(data)
-            finally:
-                capture.stepping = before
             extra: dict[str, Any] = {}
             with capture.recorder.guarded("outputs of a step"):
                 extra = capture._extra(data)
@@ -257,12 +256,8 @@ def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
     test = trainer.make_test_function
 
     def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-        before = getattr(capture, attribute)
-        setattr(capture, attribute, model)
-        try:
+        with Held(capture, attribute, model):
             return test(model, *args, **kwargs)
-        finally:
-            setattr(capture, attribute, before)
 
     trainer.make_test_function = wraps_like(make_test_function, test)
 

@@ -10,7 +10,7 @@ from types import FrameType, FunctionType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...callback_threads import callback_threads_of
-from ...regions import Constructor, Region, at_subclass, region
+from ...regions import Constructor, Held, Region, at_subclass, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
@@ -136,11 +136,8 @@ class Keras:
         seeding, original = self.context.seeding, module.torch_seed_generator
 
         def torch_seed_generator(seed: Any) -> Any:
-            before, seeding.is_silent = seeding.is_silent, True
-            try:
+            with Held(seeding, "is_silent", True):
                 return original(seed)
-            finally:
-                seeding.is_silent = before
 
         module.torch_seed_generator = wraps_like(torch_seed_generator, original)
 
@@ -220,11 +217,8 @@ class Keras:
             if getattr(self_, "index_array", self_) is None:  # of ImageDataGenerator: the order of its first epoch
                 self._drawing_from("shuffle", _order)(self_)
             seeding = self.context.seeding
-            was_silent, seeding.is_silent = seeding.is_silent, hasattr(self_, "total_batches_seen")  # seeds every batch
-            try:
+            with Held(seeding, "is_silent", hasattr(self_, "total_batches_seen")):  # seeds every batch
                 return routed(self_, index)
-            finally:
-                seeding.is_silent = was_silent
 
         return wraps_like(make, original)
 
@@ -303,11 +297,8 @@ def set_random_seed(original: Any, context: AdapterContext) -> Any:
             original(seed)
             return
         seeding.record("keras.utils.set_random_seed", seed)
-        seeding.is_silent = True
-        try:
+        with Held(seeding, "is_silent", True):
             original(seed)
-        finally:
-            seeding.is_silent = False
         generators = sys.modules.get("keras.src.random.seed_generator")
         if context.streams.is_active and generators is not None:
             context.part(Keras).forget_generators(generators)

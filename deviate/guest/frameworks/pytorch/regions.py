@@ -11,7 +11,7 @@ from types import FunctionType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...regions import INIT, Constructor, Region, at_subclass, region
+from ...regions import INIT, Constructor, Held, Region, at_subclass, region
 from ...seeds import wraps_like
 from ...split import EarlyDraws, Splitting
 from ...streams import Streams
@@ -220,12 +220,8 @@ def _patch_fetcher(fetcher: Any, context: AdapterContext) -> None:
 
     def in_region(original: Any) -> Any:
         def inside(*args: Any, **kwargs: Any) -> Any:
-            was_inside, context.is_inside = context.is_inside, True
-            try:
-                with Region(context.streams, AUGMENT):
-                    return original(*args, **kwargs)
-            finally:
-                context.is_inside = was_inside
+            with Held(context, "is_inside", True), Region(context.streams, AUGMENT):
+                return original(*args, **kwargs)
 
         return wraps_like(inside, original)
 
@@ -258,13 +254,9 @@ def _patch_distributed(sampler: Any, streams: Streams) -> None:
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
         if not self.shuffle or not streams.is_routed_thread():
             return original(self)  # type: ignore[no-any-return]
-        script_seed = self.seed
-        self.seed = streams.seed("torch.DistributedSampler", str(script_seed), SHUFFLE)
         streams.tell_drawn("torch.DistributedSampler", SHUFFLE)
-        try:
+        with Held(self, "seed", streams.seed("torch.DistributedSampler", str(self.seed), SHUFFLE)):
             return original(self)  # type: ignore[no-any-return]
-        finally:
-            self.seed = script_seed
 
     sampler.__iter__ = wraps_like(__iter__, original)
 
@@ -277,12 +269,8 @@ def _patch_loader(iterator: Any, streams: Streams) -> None:
         if not streams.is_routed_thread():
             begin(self, loader)
             return
-        generator = loader.generator
-        loader.generator = _of_workers(loader, streams)
-        try:
-            region(streams, SHUFFLE, begin)(self, loader)
-        finally:
-            loader.generator = generator
+        with Held(loader, "generator", _of_workers(loader, streams)), Region(streams, SHUFFLE):
+            begin(self, loader)
         _patch_order(self, streams)
 
     def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:

@@ -10,6 +10,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Array
 from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
+from ...regions import Held
 from ...seeds import wraps_like
 from .proof import Proof, owners_of, replace_method
 
@@ -119,12 +120,9 @@ class Capture(Outputs):
             frame = sys._getframe(1)
             if self.project.place(frame.f_code) is None:
                 return original(estimator, *args, **kwargs)
-            self.inside += 1
             self.inner = None
-            try:
+            with Held(self, "inside", self.inside + 1):
                 result = original(estimator, *args, **kwargs)
-            finally:
-                self.inside -= 1
             with self.recorder.guarded("outputs of %s" % name):
                 self._add_result(estimator, name, args, kwargs, result, frame)
             return result

@@ -13,6 +13,7 @@ from ...npz import CODES
 from ...observations import Observations
 from ...observers.arrays import Arrays, array_of
 from ...observers.hashing import INPUTS, LABELS
+from ...regions import Held
 from ...seeds import wraps_like
 
 DEEPEST = 6
@@ -122,11 +123,8 @@ class Proof(Observations):
                 return original(estimator, *args, **kwargs)
             with self.recorder.guarded("data of %s" % name):
                 self._take(name, args, kwargs)
-            self.predicting += 1
-            try:
+            with Held(self, "predicting", self.predicting + 1):
                 return original(estimator, *args, **kwargs)
-            finally:
-                self.predicting -= 1
 
         return method
 

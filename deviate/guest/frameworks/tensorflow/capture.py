@@ -17,6 +17,7 @@ from ...annotations import Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Loop, Loops
 from ...observers.rows import NOTHING, arrays_in, first, numbers
+from ...regions import Held
 from .proof import Proof
 
 FRAMEWORK = "keras"
@@ -234,12 +235,9 @@ class Augmented:
         is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
         augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
         arrays = list(arrays_in([inputs]))
-        was_inside, context.is_inside, context.is_own_call = context.is_inside, True, True
-        try:
-            with context.recorder.guarded("augmented outputs of Keras"):
-                images = numbers(arrays[0]) if len(arrays) == 1 else None
-                results = numbers(first(outputs))
-                return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
-        finally:
-            context.is_inside, context.is_own_call = was_inside, False
+        guarded = context.recorder.guarded("augmented outputs of Keras")
+        with Held(context, "is_inside", True), Held(context, "is_own_call", True), guarded:
+            images = numbers(arrays[0]) if len(arrays) == 1 else None
+            results = numbers(first(outputs))
+            return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
         return NOTHING

@@ -14,6 +14,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...callback_threads import callback_threads_of
+from ...regions import Held
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import spell_seed
@@ -139,11 +140,8 @@ class Pipelines:
 
         def map(self_: Any, map_func: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
             before = self.met
-            self.mapping += 1
-            try:
+            with Held(self, "mapping", self.mapping + 1):
                 mapped = original(self_, map_func, *args, **kwargs)
-            finally:
-                self.mapping -= 1
             if self.met == before or self.number is not None:
                 return mapped
             with self.context.recorder.guarded("Dataset.map"):
@@ -156,11 +154,8 @@ class Pipelines:
         return wraps_like(map, original)
 
     def _numbers(self, dataset: Any) -> Any:
-        self.is_numbering = True
-        try:
+        with Held(self, "is_numbering", True):
             return dataset.random(SEED, rerandomize_each_iteration=True)
-        finally:
-            self.is_numbering = False
 
     def _pass_number(self, function: Any, structured: Any) -> Any:
         """Wrap a dataset function so that it also receives the number of its element."""
@@ -168,11 +163,8 @@ class Pipelines:
 
         def call(element: Any, number: Any) -> Any:
             arguments = element if structured._should_unpack(element) else (element,)
-            before, self.number = self.number, number
-            try:
+            with Held(self, "number", number):
                 return structured.autograph.tf_convert(function, context)(*arguments)
-            finally:
-                self.number = before
 
         return wraps_like(call, structured.StructuredFunctionWrapper.__init__)
 
