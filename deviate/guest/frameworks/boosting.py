@@ -186,10 +186,10 @@ class Boosting(Observations):
 
     # ------------------------------------------------------------ models
 
-    def watch(self, *classes: Any) -> None:
-        """Capture what these classes predict, where the run asks for it."""
+    def watch(self, module: Any, *names: str) -> None:
+        """Capture what these classes predict, where the run asks for it and the library has them."""
         if self.predictions is not None:
-            self.predictions.patch(*classes)
+            self.predictions.patch(*(getattr(module, name) for name in names if hasattr(module, name)))
 
     def begin_training(self) -> None:
         if self.predictions is not None:
@@ -253,7 +253,7 @@ class LightGBM(Boosting):
 
     def patch_basic(self, module: Any) -> None:
         self.module = module
-        self.watch(module.Booster)
+        self.watch(module, "Booster")
         self.context.observe(module.Booster, "__init__", before=self._record_training, where="lightgbm.seed")
         for name in ("_param_dict_to_str", "param_dict_to_str"):  # the latter up to version 3
             if hasattr(module, name) and (self.streams.is_active or self.context.controls):
@@ -407,7 +407,7 @@ class XGBoost(Boosting):
 
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
-        self.watch(booster)
+        self.watch(module, "Booster")
         self.set_param = booster.set_param
         booster.set_param = self._setting(booster.set_param)
         for name in ("update", "boost"):
@@ -497,8 +497,7 @@ class CatBoost(Boosting):
         self.context.observe(module, "_cv", before=self._prepare_folds, after=self._report_folds, where="catboost.cv")
         self.divide(module, "_cv", "catboost.partition_random_seed", 4, "partition_random_seed")
         self._replace_keyword(module.Pool, "quantize")
-        names = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
-        self.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
+        self.watch(module, "CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
     def _prepare_folds(self, params: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         self._set(params, "catboost.cv.random_seed")
@@ -575,18 +574,14 @@ def _is_on(value: Any) -> bool:
     return value is True or str(value).lower() in ("true", "+", "1")
 
 
-def _watch(module: Any, boosting: Boosting, names: Iterable[str]) -> None:
-    boosting.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
-
-
 PARTS: dict[str, Callable[[Any, AdapterContext], None]] = {
     "lightgbm.basic": lambda module, context: context.part(LightGBM).patch_basic(module),
     "lightgbm.engine": lambda module, context: context.part(LightGBM).patch_engine(module),
-    "lightgbm.sklearn": lambda module, context: _watch(module, context.part(LightGBM), ("LGBMModel", "LGBMClassifier")),
+    "lightgbm.sklearn": lambda module, context: context.part(LightGBM).watch(module, "LGBMModel", "LGBMClassifier"),
     "xgboost.core": lambda module, context: context.part(XGBoost).patch_core(module),
     "xgboost.training": lambda module, context: context.part(XGBoost).patch_training(module),
     "xgboost.callback": lambda module, context: context.part(XGBoost).patch_callbacks(module),
-    "xgboost.sklearn": lambda module, context: _watch(module, context.part(XGBoost), ("XGBModel", "XGBClassifier")),
+    "xgboost.sklearn": lambda module, context: context.part(XGBoost).watch(module, "XGBModel", "XGBClassifier"),
     "catboost.core": lambda module, context: context.part(CatBoost).patch_core(module),
 }
 """What patches the modules of the libraries."""

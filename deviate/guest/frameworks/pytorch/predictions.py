@@ -33,37 +33,29 @@ from .tensors import kind
 
 
 class Losses:
-    """Finds the labels of the last output in losses that are computed from it.
+    """Finds the labels of the last output in losses that are computed from it."""
 
-    Args:
-        at_labels: told an output's call and its labels.
-        is_strange: whether something would see what is done to tensors now.
-    """
-
-    def __init__(
-        self, torch: Any, kinds: Kinds, at_labels: Callable[[Call, Any], None], is_strange: Callable[[], bool]
-    ):
-        self.torch = torch
-        self.kinds = kinds
-        self.at_labels = at_labels
-        self.is_strange = is_strange
+    def __init__(self, predictions: Predictions) -> None:
+        self.predictions = predictions
+        self.kinds = predictions.kinds
         self.replaced = Replaced()
         self.call: Call | None = None
 
-    def await_labels(self, call: Call, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
+    def await_labels(self, call: Call) -> None:
         """Start waiting for the labels of an output."""
         self.call = call
+        predictions = self.predictions
         if not self.replaced.entries:
 
             def make(original: Any) -> Any:
                 def loss(*args: Any, **kwargs: Any) -> Any:
-                    if not is_compiling():
-                        guarded("a loss", self._see, args, kwargs)
+                    if not predictions.is_traced():
+                        predictions.run_guarded("a loss", self._see, args, kwargs)
                     return original(*args, **kwargs)
 
                 return loss
 
-            self.replaced.add_losses(self.torch, make)
+            self.replaced.add_losses(predictions.torch, make)
         self.replaced.put_in()
 
     def take_back(self) -> None:
@@ -75,7 +67,9 @@ class Losses:
         call = self.call
         output = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target) or self.is_strange():
+        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
+            return
+        if self.predictions.is_strange():  # something would see what is done to tensors now
             return
         if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
             return
@@ -87,7 +81,7 @@ class Losses:
             target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
         if fits(target, output):
             self.call = None
-            self.at_labels(call, target)
+            self.predictions.take_labels(call, target)
 
 
 # ---------------------------------------------------------------- outputs of evaluations
@@ -124,7 +118,7 @@ class Predictions:
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
-        self.losses = Losses(torch, self.kinds, self._take_labels, self._is_strange)
+        self.losses = Losses(self)
         self.augmented: Any = None
         if self.capture.augmentations:
             from .tta import Augmented  # few runs ask for copies
@@ -171,7 +165,7 @@ class Predictions:
             return
         if not self.open and self.origins.is_training():
             self.tried = None
-        elif self.capture.is_script_thread() and not self._is_strange():
+        elif self.capture.is_script_thread() and not self.is_strange():
             batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
             self.tried = None if batch is None else batch.of_pass
             self._train()
@@ -183,20 +177,20 @@ class Predictions:
         if not has_weights or self.torch._C._get_tracing_state() is not None:
             return
         is_training = module.training and self.torch.is_grad_enabled()
-        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self._is_strange():
+        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self.is_strange():
             return
         if self.ranks.is_keeping() and self._counts(module):
             with self.without_functions():
                 self._keep(module, args, kwargs, output, is_training)
 
-    def _is_strange(self) -> bool:
+    def is_strange(self) -> bool:
         """Whether script code would see operations on tensors now, or tensors are placeholders."""
         functorch = getattr(self.torch._C, "_functorch", None)
         level = getattr(functorch, "maybe_current_level", None)
         stack = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
         return bool((level is not None and level() is not None) or (stack is not None and stack()))
 
-    def _is_traced(self) -> bool:
+    def is_traced(self) -> bool:
         """Whether the current call is being compiled or traced instead of computed."""
         return self.is_compiling() or self.torch._C._get_tracing_state() is not None
 
@@ -235,7 +229,7 @@ class Predictions:
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last, self.run_guarded, self._is_traced)
+            self.losses.await_labels(self.last)
         if is_further:
             batch.calls.pop()
         batch.calls.append(self.last)
@@ -295,7 +289,7 @@ class Predictions:
                 return tensor
         return None
 
-    def _take_labels(self, call: Call, labels: Any) -> None:
+    def take_labels(self, call: Call, labels: Any) -> None:
         """Store the labels of an output, which were passed to a loss."""
         with self.without_functions():
             call.arrays[TRUTH] = self._take(labels)

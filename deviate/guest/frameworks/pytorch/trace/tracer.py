@@ -74,7 +74,7 @@ class Tracer:
         self.tensors = Tensors(torch, context.trace)
         self.steps = Steps(context.trace, context.streams, FRAMEWORK, self.tensors)
         self.states = States(torch, context)
-        self.batches = Batches(torch, self.tensors, self.steps, self.is_traced, self.run_guarded)
+        self.batches = Batches(self)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -357,26 +357,13 @@ INPUT, TARGET = "input", "target"
 
 
 class Batches:
-    """Records inputs that were not computed: arguments of outermost forward passes, and data of loaders and losses.
+    """Records inputs that were not computed: arguments of outermost forward passes, and data of loaders and losses."""
 
-    Args:
-        is_traced: whether what happens now is the program's training.
-        guarded: acts, so that the program sees nothing of it and of its errors.
-    """
-
-    def __init__(
-        self,
-        torch: Any,
-        tensors: Tensors,
-        steps: Steps,
-        is_traced: Callable[[], bool],
-        guarded: Callable[..., None],
-    ) -> None:
-        self.torch = torch
-        self.tensors = tensors
-        self.steps = steps
-        self.is_traced = is_traced
-        self.guarded = guarded
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.torch = tracer.torch
+        self.tensors = tracer.tensors
+        self.steps = tracer.steps
         self.replaced = Replaced()
         self.yielded: list[tuple[str, Any]] = []
         self.recorded: list[Any] = []
@@ -396,8 +383,10 @@ class Batches:
 
     def _loss(self, original: Any) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
-            if self.replaced.is_in_place and self.is_traced():
-                self.guarded("a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target"))
+            if self.replaced.is_in_place and self.tracer.is_traced():
+                self.tracer.run_guarded(
+                    "a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target")
+                )
             return original(*args, **kwargs)
 
         return loss
@@ -405,8 +394,8 @@ class Batches:
     def _next(self, original: Any) -> Any:
         def __next__(iterator: Any) -> Any:  # noqa: N807
             batch = original(iterator)
-            if self.replaced.is_in_place and self.is_traced():
-                self.guarded("a batch", self._remember, batch)
+            if self.replaced.is_in_place and self.tracer.is_traced():
+                self.tracer.run_guarded("a batch", self._remember, batch)
             return batch
 
         return __next__
