@@ -12,7 +12,7 @@ from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
 from ...regions import Held
 from ...seeds import wraps_like
-from .proof import Proof, owners_of, replace_method
+from .proof import Proof, watch_methods
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"
@@ -91,7 +91,6 @@ class Capture(Outputs):
     def __init__(self, context: AdapterContext, proof: Proof) -> None:
         super().__init__(context, FRAMEWORK)
         self.proof = proof
-        self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.inner: Any = None
         self.latest: tuple[Any, str, Any] | None = None
@@ -100,14 +99,8 @@ class Capture(Outputs):
 
     def see_fit(self, estimator: Any) -> None:
         """Watch the methods of a class from its first fit on."""
-        kind = type(estimator)
-        if not self.capture.wants_predictions or kind in self.classes:
-            return
-        self.classes.add(kind)
-        for owner, name in owners_of(kind, METHODS):
-            if (owner, name) not in self.watched:
-                self.watched.add((owner, name))
-                replace_method(owner, name, self._watch)
+        if self.capture.wants_predictions:
+            watch_methods(type(estimator), METHODS, self._watch, self.watched)
 
     def _watch(self, name: str, original: Any) -> Any:
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:

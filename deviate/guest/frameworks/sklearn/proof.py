@@ -37,7 +37,6 @@ class Proof(Observations):
             self.tracing = SklearnTrace(context, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
-        self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.predicting = 0
         self.latest: Any = _nothing
@@ -72,7 +71,9 @@ class Proof(Observations):
                     self.inside -= 1
                     if not self.inside:
                         self._note(estimator)
-                        self._watch_methods(type(estimator))
+                        if not self.evaluations.is_over:
+                            # Methods of the script's own classes are not replaced, as they may be pickled by value.
+                            watch_methods(type(estimator), METHODS, self._watching, self.watched, "sklearn.")
                     if self.capture is not None:
                         self.recorder.tell([lambda: self.capture.see_fit(estimator)])
 
@@ -102,16 +103,6 @@ class Proof(Observations):
         return bool(self.fitted) and not self.one_bit.moment.is_over
 
     # ------------------------------------------------------------ evaluations
-
-    def _watch_methods(self, kind: type) -> None:
-        """A class was fitted. Methods of the script's own classes are not patched, as they may be pickled by value."""
-        if kind in self.kinds or self.evaluations.is_over:
-            return
-        self.kinds.add(kind)
-        for owner, name in owners_of(kind, METHODS):
-            if (owner, name) not in self.watched and owner.__module__.startswith("sklearn."):
-                self.watched.add((owner, name))
-                replace_method(owner, name, self._watching)
 
     def _watching(self, name: str, original: Any) -> Any:
         """Watch a method, unless it is called by another one or while an estimator is fitted, which may predict."""
@@ -192,21 +183,25 @@ SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def owners_of(kind: type, names: Sequence[str]) -> Iterator[tuple[type, str]]:
-    """The classes that define the methods of a class."""
+def watch_methods(
+    kind: type, names: Sequence[str], watch: Callable[[str, Any], Any], watched: set[tuple[type, str]], prefix: str = ""
+) -> None:
+    """Replace methods of a class by the results of `watch`, where they are defined.
+
+    Args:
+        watched: classes and names of methods that are replaced already.
+        prefix: what the module of a class begins with whose methods are replaced.
+    """
     for name in names:
         owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), None)
-        if owner is not None:
-            yield owner, name
-
-
-def replace_method(owner: type, name: str, watch: Callable[[str, Any], Any]) -> None:
-    """Replace a method by the result of `watch`."""
-    method = owner.__dict__[name]
-    if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
-        setattr(owner, name, type(method)(watch(name, method.fn), method.check, method.attribute_name))
-    elif callable(method):
-        setattr(owner, name, watch(name, method))
+        if owner is None or (owner, name) in watched or not owner.__module__.startswith(prefix):
+            continue
+        watched.add((owner, name))
+        method = owner.__dict__[name]
+        if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
+            setattr(owner, name, type(method)(watch(name, method.fn), method.check, method.attribute_name))
+        elif callable(method):
+            setattr(owner, name, watch(name, method))
 
 
 def _nothing() -> None:
