@@ -254,7 +254,6 @@ class Observations:
             from .observers.capture_sets import Loops  # most runs keep nothing
 
             self._loops = Loops(self.context.capture, self.context.project, self.framework)
-            self.context.capture.at_end.append(self._loops.hand_over)
         return self._loops
 
     @property

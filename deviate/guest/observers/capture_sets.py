@@ -233,6 +233,7 @@ class Loops:
         self.recorder = capture.recorder
         self.sets = Sets(capture, project, framework)
         self.loops: list[Loop] = []
+        capture.at_end.append(self.hand_over)
 
     def find_loop(self, root: Any, step: int, name: str | None = None) -> Loop | None:
         """The loop of a step with this root, with any name unless one is passed."""
@@ -260,6 +261,11 @@ class Loops:
         """A metric is called with labels and outputs, which may belong to the latest call."""
         if self.loops:
             self.loops[-1].batches.label(outputs, lambda: _snapshot(numbers(truth)))
+
+    def training_continues(self) -> None:
+        """Training continues, which ends an evaluation."""
+        if self.loops or self.capture.open:
+            self.capture.end_evaluation()
 
     def hand_over(self) -> None:
         """The evaluation has ended."""

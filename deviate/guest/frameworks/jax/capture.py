@@ -187,7 +187,6 @@ class JaxCapture(Loops):
         """Functions that compute gradients of models of nnx, and whether they update one."""
         if self.capture.wants_predictions:
             programs.evaluated = self.see_call
-            self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
     def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
@@ -201,8 +200,8 @@ class JaxCapture(Loops):
         if is_update:
             self.pending = [call for call in self.pending if call.shape not in shapes]
             self.lost = {name: call for name, call in self.lost.items() if call.shape not in shapes}
-        if (is_update or not self.has_updated) and (self.loops or self.capture.open):
-            self.capture.end_evaluation()
+        if is_update or not self.has_updated:
+            self.training_continues()
 
     def _close(self) -> None:
         if self.has_models and not self.has_rows:

@@ -51,7 +51,6 @@ class Calls(Loops):
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
         self.augmented = Augmented(context)
-        self.capture.at_end.append(self.hand_over)
 
     def patch(self) -> None:
         """TensorFlow has been imported."""
@@ -89,8 +88,8 @@ class Calls(Loops):
         graph = ops.get_default_graph() if not sys.modules["tensorflow"].executing_eagerly() else None
         if graph is not None:
             self.training.add(graph)
-        elif self.loops or self.capture.open:
-            self.capture.end_evaluation()
+        else:
+            self.training_continues()
 
     def is_trained(self, model: Any) -> bool:
         if model not in self.trained:
@@ -142,8 +141,7 @@ class Calls(Loops):
             if get_ident() != self.capture.thread or not sys.modules["tensorflow"].executing_eagerly():
                 return
             if graph in self.training:
-                if self.loops or self.capture.open:
-                    self.capture.end_evaluation()
+                self.training_continues()
             elif traced is not None and traced.graph() is graph:
                 model = traced.model()
                 if model is not None and self.is_trained(model):
