@@ -29,6 +29,7 @@ class Weights(Observations):
     Attributes:
         at_update: told of the new weights, and of the frame that asked for them, when an optimizer has updated some
             outside of compiled functions.
+        has_updated: whether weights were updated: what models compute before is no evaluation.
     """
 
     framework = FRAMEWORK
