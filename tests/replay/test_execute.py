@@ -255,7 +255,7 @@ execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
 
 
 @pytest.mark.parametrize(
-    "name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py", "guest/_deviate_guest/manifest.json"]
+    "name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/__init__.py", "guest/_deviate_guest/manifest.json"]
 )
 def test_nothing_is_run_with_a_guest_that_is_damaged(frozen: Make, name: str) -> None:
     it = frozen()

@@ -200,7 +200,7 @@ evaluate("good", 1.0)
 
 def test_keys_tell_examples_apart_in_whatever_order_they_come(tmp_path: Path) -> None:
     text = """\
-from _deviate_guest.runtime.observers.examples import example_keys
+from _deviate_guest.runtime.observers.capture import example_keys
 import json
 rows = [bytes([n] * 40000) for n in (1, 2, 3)]
 def keys(rows):

@@ -6,10 +6,10 @@ import sys
 from threading import get_ident, main_thread
 from types import CodeType, FrameType
 
-from .....annotations import TYPE_CHECKING, Any, Callable
+from ....annotations import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
-    from .....observers.trace import Trace
+    from ....observers.trace import Trace
 
     Origin = tuple[int, str, int]
     """Number of the place, path of the module, and number of the place that called the backward pass, -2 outside."""

@@ -5,10 +5,9 @@ The model is in evaluation mode, gradients are off, and generator states are res
 
 from __future__ import annotations
 
-from ....adapter_context import AdapterContext
-from ....annotations import Any, Iterator
-from ....observers.augmentations import Augmentation, Images
-from . import predictions
+from ...annotations import Any, Iterator
+from ...observers.augmentations import Augmentation, Images
+from ...observers.capture import Capture
 from .batches import Kinds
 
 
@@ -32,11 +31,10 @@ class TensorImages(Images):
 class Augmented:
     """Calls modules with copies of the images that they were given."""
 
-    def __init__(self, torch: Any, context: AdapterContext) -> None:
+    def __init__(self, torch: Any, capture: Capture, kinds: Kinds) -> None:
         self.torch = torch
-        self.augmentation = Augmentation(context.capture, TensorImages())
-        self.kinds = Kinds(torch)
-        predictions.extras.append(self.outputs)
+        self.augmentation = Augmentation(capture, TensorImages())
+        self.kinds = kinds
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """Outputs by name of the augmentation; empty if the input is not a batch of images."""

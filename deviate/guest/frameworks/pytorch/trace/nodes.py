@@ -19,12 +19,11 @@ from sys import _getframe
 from threading import get_ident
 from types import FrameType
 
-from .....annotations import Any, Callable, Iterator
-from .....seeds import wraps_like
-from ...replaced import Replaced, register_builtin
-from .kinds import Operation
+from ....annotations import Any, Callable, Iterator
+from ....seeds import wraps_like
+from ..replaced import Replaced, register_builtin
 from .lines import Lines
-from .results import Results
+from .results import Operation, Results
 
 NODES = frozenset([
     "ProdBackward0", "ProdBackward1", "CumprodBackward0", "MaskedFillBackward1", "LinalgDetBackward0",

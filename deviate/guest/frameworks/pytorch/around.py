@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from sys import _getframe
 
-from .... import names
-from ....adapter_context import AdapterContext
-from ....annotations import TYPE_CHECKING, Any, Callable, Iterator
+from ... import names
+from ...adapter_context import AdapterContext
+from ...annotations import TYPE_CHECKING, Any, Callable, Iterator
 from .batches import Kinds, fits, memory, shares
 
 if TYPE_CHECKING:

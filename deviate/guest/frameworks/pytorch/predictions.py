@@ -11,28 +11,85 @@ from __future__ import annotations
 import sys
 import weakref
 from contextlib import nullcontext
+from math import prod
 
-from ....adapter_context import AdapterContext
-from ....annotations import Any, Callable
-from ....npz import CODES
-from ..ranks import Ranks
-from ..tensors import kind
-from ..trained import Trained
+from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
+from ...npz import CODES
 from .around import Surroundings, choices
-from .batches import Kinds, shares
-from .losses import Losses
-from .origins import Origins
-from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, arguments_by_name, size_of, to_host
+from .batches import Kinds, fits, shares
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Origins, Pass, Sets, arguments_by_name, size_of, to_host
+from .proof import Ranks, Trained
+from .replaced import Replaced
+from .tensors import kind
+
+# ---------------------------------------------------------------- labels in losses
+
+# Losses that a script computes from captured outputs: their other argument is used as labels.
+#
+# The C functions that `torch.nn.functional` calls are replaced when an output without labels was captured, and restored
+# when the evaluation ends, so that training steps, compilers and scripts with known labels are not affected. Replacing
+# the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the model.
+
+
+class Losses:
+    """Finds the labels of the last output in losses that are computed from it."""
+
+    def __init__(self, predictions: Predictions) -> None:
+        self.predictions = predictions
+        self.kinds = predictions.kinds
+        self.replaced = Replaced()
+        self.call: Call | None = None
+
+    def await_labels(self, call: Call) -> None:
+        """Start waiting for the labels of an output."""
+        self.call = call
+        predictions = self.predictions
+        if not self.replaced.entries:
+
+            def make(original: Any) -> Any:
+                def loss(*args: Any, **kwargs: Any) -> Any:
+                    if not predictions.is_traced():
+                        predictions.run_guarded("a loss", self._see, args, kwargs)
+                    return original(*args, **kwargs)
+
+                return loss
+
+            self.replaced.add_losses(predictions.torch, make)
+        self.replaced.put_in()
+
+    def take_back(self) -> None:
+        """The evaluation has ended."""
+        self.call = None
+        self.replaced.take_out()
+
+    def _see(self, args: Any, kwargs: Any) -> None:
+        call = self.call
+        output = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
+            return
+        if self.predictions.is_strange():  # something would see what is done to tensors now
+            return
+        if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
+            return
+        if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
+            return  # joined outputs have no labels of their own
+        if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
+            if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+                return
+            target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
+        if fits(target, output):
+            self.call = None
+            self.predictions.take_labels(call, target)
+
+
+# ---------------------------------------------------------------- outputs of evaluations
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
 """Bytes that may wait for the end of the evaluation: copies on accelerators, so that no pass has to, and inputs, which
 may never need their keys."""
-
-extras: list[Callable[[Any, Any, Any, Any], dict[str, Any]]] = []
-"""Called after each forward pass that counts as evaluation, of a module in evaluation mode, with the module, its
-arguments, its keyword arguments and its output. What they return, tensors by suffix with the rows of the output, goes
-to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
 
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
@@ -61,7 +118,12 @@ class Predictions:
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.origins = Origins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
-        self.losses = Losses(torch, self.kinds, self._take_labels, self._is_strange)
+        self.losses = Losses(self)
+        self.augmented: Any = None
+        if self.capture.augmentations:
+            from .tta import Augmented  # few runs ask for copies
+
+            self.augmented = Augmented(torch, context.capture, self.kinds)
         self.has_evaluated = False
         self.tried: Pass | None = None
         self.training_places: set[Any] = set()
@@ -103,7 +165,7 @@ class Predictions:
             return
         if not self.open and self.origins.is_training():
             self.tried = None
-        elif self.capture.is_script_thread() and not self._is_strange():
+        elif self.capture.is_script_thread() and not self.is_strange():
             batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
             self.tried = None if batch is None else batch.of_pass
             self._train()
@@ -115,20 +177,20 @@ class Predictions:
         if not has_weights or self.torch._C._get_tracing_state() is not None:
             return
         is_training = module.training and self.torch.is_grad_enabled()
-        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self._is_strange():
+        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self.is_strange():
             return
         if self.ranks.is_keeping() and self._counts(module):
             with self.without_functions():
                 self._keep(module, args, kwargs, output, is_training)
 
-    def _is_strange(self) -> bool:
+    def is_strange(self) -> bool:
         """Whether script code would see operations on tensors now, or tensors are placeholders."""
         functorch = getattr(self.torch._C, "_functorch", None)
         level = getattr(functorch, "maybe_current_level", None)
         stack = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
         return bool((level is not None and level() is not None) or (stack is not None and stack()))
 
-    def _is_traced(self) -> bool:
+    def is_traced(self) -> bool:
         """Whether the current call is being compiled or traced instead of computed."""
         return self.is_compiling() or self.torch._C._get_tracing_state() is not None
 
@@ -167,7 +229,7 @@ class Predictions:
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last, self.run_guarded, self._is_traced)
+            self.losses.await_labels(self.last)
         if is_further:
             batch.calls.pop()
         batch.calls.append(self.last)
@@ -181,17 +243,18 @@ class Predictions:
             self._release()
 
     def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
-        extra_outputs: dict[str, Any] = {}
+        """Outputs for augmented images, by suffix. Modules that are called for them are not seen as evaluations."""
+        if self.augmented is None:
+            return {}
         was_inside, self.context.is_inside = self.context.is_inside, True
         try:
-            for extra in extras:
-                for suffix, tensor in extra(module, args, kwargs, output).items():
-                    extra_outputs[suffix] = self._take(tensor)
+            outputs = self.augmented.outputs(module, args, kwargs, output)
+            return {suffix: self._take(tensor) for suffix, tensor in outputs.items()}
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
+            return {}
         finally:
             self.context.is_inside = was_inside
-        return extra_outputs
 
     # ------------------------------------------------------------ whose rows they are
 
@@ -226,7 +289,7 @@ class Predictions:
                 return tensor
         return None
 
-    def _take_labels(self, call: Call, labels: Any) -> None:
+    def take_labels(self, call: Call, labels: Any) -> None:
         """Store the labels of an output, which were passed to a loss."""
         with self.without_functions():
             call.arrays[TRUTH] = self._take(labels)

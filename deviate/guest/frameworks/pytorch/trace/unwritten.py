@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .....annotations import Any, Sequence
-from .kinds import COPYING, SCATTERING, Operation, argument_tensors
+from ....annotations import Any, Sequence
+from .results import COPYING, SCATTERING, Operation, argument_tensors
 
 WHOLLY, PARTLY = "uninitialised", "partly uninitialised"
 LARGEST = 1 << 27

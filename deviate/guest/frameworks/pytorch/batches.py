@@ -6,9 +6,9 @@ import sys
 from itertools import islice
 from weakref import WeakKeyDictionary, ref
 
-from ....annotations import Any, Callable, Iterator
-from ....observers.rows import LABELS, OUTPUTS
-from ..tensors import parts_of
+from ...annotations import Any, Callable, Iterator
+from ...observers.rows import LABELS, OUTPUTS
+from .tensors import parts_of
 
 places: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()
 """Of modules that put out several tensors, which of them has the scores of classes; None for the first one."""
