@@ -8,9 +8,9 @@ from itertools import islice
 import libcst as cst
 
 from deviate.analysis.metrics.collect import IGNORE
+from deviate.analysis.metrics.contexts import is_dead
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.order import is_dead
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.container_contents import ContainerContents
+from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser

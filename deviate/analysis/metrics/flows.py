@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
+from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.resolve.abstract_values import Argument, Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import EMPTY_SCENE, Scene, Stars, Substitute
 from deviate.analysis.resolve.tree import constant_number, constant_text, element, last_name, positional, walk

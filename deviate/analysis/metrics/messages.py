@@ -5,24 +5,26 @@ from dataclasses import replace
 
 import libcst as cst
 
+from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
+    Field,
     MessageItem,
     ReportedValue,
     Scene,
     Stars,
     Style,
     Substitute,
+    format_fields,
+    percent_fields,
 )
 from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import (
     constant_number,
     constant_text,
