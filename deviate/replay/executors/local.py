@@ -23,15 +23,14 @@ from deviate.replay.attempt import (
     read_frozen,
     start_attempt,
 )  # fmt: skip
-from deviate.replay.checkpoints import checkpoint_error, describe_stop
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.environment import Environments
-from deviate.replay.executors.protocol import executor
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
 from deviate.replay.outcomes import Ending, has_reported, silence
 from deviate.replay.processes import oldest_python_s
+from deviate.replay.progress import checkpoint_error, describe_stop
+from deviate.replay.protocol import Order, Outcome, RunUpdate, executor
 from deviate.replay.slots import slots
-from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import remove_work_copy
 
 TICK_S = 0.25
