@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,11 +69,8 @@ class EdgeFinder:
         guarded = self._unreached_guards(function)
         for call in function.calls:
             if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
-                callees += self._record(("called", call), self._call_edges, call, function)
-        return callees + self._record(("other", function), self._other_edges, function)
-
-    def _record(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
-        return self.resolver.reuse_or_compute(key, lambda: [self._keep(edge) for edge in find(*arguments)])
+                callees += [self._keep(edge) for edge in self._call_edges(call, function)]
+        return callees + [self._keep(edge) for edge in self._other_edges(function)]
 
     def _keep(self, edge: Edge) -> Function:
         if edge not in self.found:
@@ -157,7 +154,7 @@ class EdgeFinder:
         """Edges to methods of this name, if the class of the object is unknown and few classes have one."""
         if name in COMMON or name.startswith("__"):
             return
-        methods = self.resolver.ask(self._methods, name)
+        methods = self._methods(name)
         if 0 < len(methods) <= MOST_NAMED:
             yield from (Edge(call, function, method, "named", arguments, by_name, 1) for method in methods)
 
@@ -252,7 +249,7 @@ class EdgeFinder:
         its side effects.
         """
         for name, bound in imported_names(statement):
-            place = self.resolver.ask(self.project.resolve, name, function.module)
+            place = self.project.resolve(name, function.module)
             if place is None:
                 continue
             if bound is not None and bound not in function.module.used and not function.module.is_package:
@@ -260,7 +257,7 @@ class EdgeFinder:
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
             for file in (*packages, place[0]):
-                module = self.resolver.ask(self.project.modules.get, file)
+                module = self.project.modules.get(file)
                 if module is not None and module is not function.module:
                     yield Edge(statement, function, module.top, "import")
 
