@@ -8,7 +8,6 @@ from itertools import islice
 import libcst as cst
 
 from deviate.analysis.metrics.collect import IGNORE
-from deviate.analysis.metrics.contexts import is_dead
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
@@ -202,7 +201,7 @@ class Survey:
             parent in module.guards for parent in self.nodes.ancestors(node)
         )
         line = self.nodes.source(node).lines[self.nodes.line(node) - 1]
-        return not is_guarded and not is_dead(node, self.nodes) and IGNORE.search(line) is None
+        return not is_guarded and not self.nodes.is_dead(node) and IGNORE.search(line) is None
 
     def is_conditional(self, node: cst.CSTNode) -> bool:
         """Whether a node runs only under a condition, its own or that of all calls of its function."""

@@ -14,16 +14,15 @@ from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import SPAWNS, CallGraph, CallPath, Frame
 from deviate.analysis.resolve.identifier_words import PHASES
-from deviate.analysis.resolve.index import Function, Nodes
-from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, identifiers, last_name
+from deviate.analysis.resolve.index import Function, Nodes, is_exit
+from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
 from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, split_identifier, word_set
 
 # ---------------------------------------------------------------- order of statements
-# What runs after what, mutually exclusive branches, and unreachable code.
+# What runs after what, and mutually exclusive branches.
 
 REGISTERING = word_set("set_defaults add_command add_typer add_parser register")
-EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
 def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
@@ -47,31 +46,6 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
         branches[statement] is branch if statement in branches else not _leaves(branch)
         for statement, branch in _branches(earlier.node, nodes)
     )
-
-
-def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
-    """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
-    answer = nodes.dead.get(node)
-    if answer is None:
-        answer = nodes.dead[node] = _find_is_dead(node, nodes)
-    return answer
-
-
-def _find_is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
-    parent = nodes.parents.get(node)
-    if parent is None:
-        return False
-    if isinstance(parent, cst.BaseSuite | cst.Module) and node in _behind_exit(parent, nodes):
-        return True
-    return not isinstance(parent, cst.FunctionDef) and is_dead(parent, nodes)
-
-
-def _behind_exit(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[cst.CSTNode]:
-    """The statements of a block after one that leaves it."""
-    if block not in nodes.behind_exit:
-        exits = (place for place, statement in enumerate(block.body, 1) if _is_exit(statement))
-        nodes.behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
-    return nodes.behind_exit[block]
 
 
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
@@ -101,16 +75,7 @@ def _lambda_around(node: cst.CSTNode, nodes: Nodes) -> cst.Lambda | None:
 def _leaves(branch: cst.CSTNode) -> bool:
     """Whether a branch ends by leaving the function, or the program."""
     body = branch.body if isinstance(branch, cst.Else) else branch
-    return isinstance(body, cst.BaseSuite) and any(_is_exit(statement) for statement in body.body)
-
-
-def _is_exit(statement: cst.CSTNode) -> bool:
-    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
-    return any(
-        isinstance(part, cst.Return | cst.Raise)
-        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted_name(part.value.func) in EXITS)
-        for part in parts
-    )
+    return isinstance(body, cst.BaseSuite) and any(is_exit(statement) for statement in body.body)
 
 
 # ---------------------------------------------------------------- contexts
@@ -148,7 +113,7 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) ->
     if not call_paths:
         return Reach((), Objection(RejectionReason.NEVER_CALLED))
     alive = tuple(
-        call_path for call_path in call_paths if not any(is_dead(frame.node, graph.nodes) for frame in call_path)
+        call_path for call_path in call_paths if not any(graph.nodes.is_dead(frame.node) for frame in call_path)
     )
     if not alive:
         return Reach((), Objection(RejectionReason.BEHIND_EXIT))

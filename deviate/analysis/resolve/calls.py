@@ -19,7 +19,7 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
-from deviate.analysis.resolve.tree import imported_names, keywords, last_name, positional
+from deviate.analysis.resolve.tree import children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
 
@@ -264,7 +264,6 @@ class EdgeFinder:
 
 # ---------------------------------------------------------------- graph
 
-DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Module)
 MOST_CALL_PATHS = 32
 LONGEST_CALL_PATH = 24
 MOST_ROUNDS = 6
@@ -301,8 +300,6 @@ class CallGraph:
         self.resolver = Resolver(project)
         self.reached: dict[Function, None] = {}
         self._out: dict[cst.CSTNode, list[Edge]] = {}
-        self._leaving: list[cst.CSTNode] = []
-        self._frames: dict[cst.CSTNode, cst.CSTNode] = {}
         self._tried = 0
         self._known_call_paths: dict[Function, list[CallPath]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
@@ -403,23 +400,12 @@ class CallGraph:
 
     def _callees_in(self, node: cst.CSTNode) -> Iterator[Function]:
         """The callees in a node, except in functions and classes defined there; the last call first."""
-        frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
-        leaving = [
-            node_there
-            for node_there in self.nodes.within(node, self._leaving)
-            if node_there is node or self._frame(node_there) is frame
-        ]
-        leaving.sort(key=lambda node_there: (-self.nodes.end(node_there), self.nodes.numbers[node_there]))
-        for node_there in leaving:
-            yield from (edge.callee for edge in self._out[node_there])
-
-    def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
-        """The function, class or module that a node is a part of."""
-        if node not in self._frames:
-            self._frames[node] = next(
-                parent for parent in self.nodes.ancestors(node) if isinstance(parent, DEFINITIONS)
-            )
-        return self._frames[node]
+        waiting = [node]
+        while waiting:
+            part = waiting.pop()
+            yield from (edge.callee for edge in self._out.get(part, ()))
+            if part is node or not isinstance(part, cst.FunctionDef | cst.ClassDef):
+                waiting += children(part)
 
     def _build(self) -> None:
         """Follow calls until nothing new is found: callees may depend on callbacks found later."""
@@ -435,7 +421,6 @@ class CallGraph:
         finder.settle()
         for edge in finder.found:
             self._out.setdefault(edge.node, []).append(edge)
-        self._leaving = sorted(self._out, key=self.nodes.numbers.__getitem__)
 
     def _round(self, finder: EdgeFinder) -> None:
         waiting = [*reversed(self.reached), self.project.entry.top]

@@ -3,8 +3,7 @@
 A file is indexed in a single walk over its tree.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,7 +19,7 @@ BINDING = frozenset(
     {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
 )
 RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
-ACTING = frozenset({cst.Call, cst.Assign, cst.AugAssign})
+EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,45 +118,21 @@ class Nodes:
 
     Attributes:
         parents: of each node; functions: of each definition and top level, the function.
-        numbers: of each node, in reading order; those of the parts of a node follow its own without a gap.
-        dead: cache of `order.is_dead`. behind_exit: cache of the unreachable statements of a block.
     """
 
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
-        self.numbers: dict[cst.CSTNode, int] = {}
-        self.dead: dict[cst.CSTNode, bool] = {}
-        self.behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
-        self._ends: dict[cst.CSTNode, int] = {}
         self._codes: dict[cst.CSTNode, str] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
+        self._behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The parent, its parent, and so on to the module."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
-
-    def end(self, node: cst.CSTNode) -> int:
-        """The number after those of a node and all its parts."""
-        if node not in self._ends:
-            self._ends[node] = self._find_end(node)
-        return self._ends[node]
-
-    def _find_end(self, node: cst.CSTNode) -> int:
-        parent = self.parents.get(node)
-        if parent is None:
-            return self.functions[node].module.end
-        siblings = children(parent)
-        place = next(number for number, sibling in enumerate(siblings, 1) if sibling is node)
-        return self.numbers[siblings[place]] if place < len(siblings) else self.end(parent)
-
-    def within(self, node: cst.CSTNode, numbered: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
-        """The nodes, from a list sorted by number, that are a node or parts of it."""
-        first = bisect_left(numbered, self.numbers[node], key=self.numbers.__getitem__)
-        return numbered[first : bisect_left(numbered, self.end(node), key=self.numbers.__getitem__)]
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
@@ -219,16 +194,39 @@ class Nodes:
             below = parent
         return loops[::-1]
 
+    def is_dead(self, node: cst.CSTNode) -> bool:
+        """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
+        below = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, cst.BaseSuite | cst.Module) and below in self._statements_behind_exit(parent):
+                return True
+            if isinstance(parent, cst.FunctionDef):
+                return False
+            below = parent
+        return False
+
+    def _statements_behind_exit(self, block: cst.BaseSuite | cst.Module) -> frozenset[cst.CSTNode]:
+        if block not in self._behind_exit:
+            exits = (place for place, statement in enumerate(block.body, 1) if is_exit(statement))
+            self._behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
+        return self._behind_exit[block]
+
+
+def is_exit(statement: cst.CSTNode) -> bool:
+    """Whether a statement leaves its function, or the program."""
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
+    return any(
+        isinstance(part, cst.Return | cst.Raise)
+        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted_name(part.value.func) in EXITS)
+        for part in parts
+    )
+
 
 class Module:
     """Definitions, calls and assignments of one file.
 
     Args:
         nodes: those of all files of a project, shared by its modules.
-
-    Attributes:
-        acts: the calls and assignments, in the order of their numbers.
-        end: the number after those of its nodes.
     """
 
     def __init__(self, source: Source, nodes: Nodes) -> None:
@@ -241,10 +239,8 @@ class Module:
         self.stars: list[str] = []
         self.used: set[str] = set()
         self.guards: list[cst.If] = []
-        self.acts: list[cst.CSTNode] = []
         nodes.functions[source.tree] = self.top
         self._walk()
-        self.end = len(nodes.numbers)
 
     @property
     def file(self) -> str:
@@ -275,11 +271,10 @@ class Module:
         return calls
 
     def _walk(self) -> None:
-        parents, numbers = self.nodes.parents, self.nodes.numbers
+        parents = self.nodes.parents
         waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]
         while waiting:
             node, function, around = waiting.pop()
-            numbers[node] = len(numbers)
             kind = type(node)
             if type(node) is cst.Name:
                 self.used.add(node.value)
@@ -301,8 +296,6 @@ class Module:
                 self._record(node, function, around)
                 if kind in IMPORTS:
                     continue  # the names in it are not uses
-            if kind in ACTING:
-                self.acts.append(node)
             for child in reversed(children(node)):
                 parents[child] = node
                 waiting.append((child, function, around))
