@@ -106,7 +106,8 @@ def read_signs(path: Path) -> Signs:
     if common.is_test or not (common.has_guard or AT_TOP.search(text)):
         return replace(common, training=_spelling(text) if packages & (FRAMEWORKS | {"numpy"}) else ())
     try:
-        tree = _parse(content)
+        with warnings.catch_warnings(action="ignore"):  # "\d": a problem of the script
+            tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = f"is no valid Python 3{line}"
@@ -124,12 +125,6 @@ def read_signs(path: Path) -> Signs:
 def _spelling(text: str) -> tuple[str, ...]:
     """The training calls in a text that is not parsed; names in strings and comments count too."""
     return tuple(dict.fromkeys(name for name in CALLED.findall(text) if name in TRAINING_CALLS))
-
-
-def _parse(content: bytes) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\d": a problem of the script
-        return ast.parse(content)
 
 
 def _telling_nodes(tree: ast.Module) -> Iterator[ast.Call | ast.For]:

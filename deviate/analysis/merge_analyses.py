@@ -5,11 +5,15 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from deviate.analysis.analyze import analyze, reached_by
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.model import Analysis, Loop, Metric, Site
 from deviate.model.metric_vocabulary import split_identifier
+
+UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects")
+"""What a joined analysis has of all scripts, equal ones once."""
 
 
 def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:
@@ -108,18 +112,16 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     rejected = [
         dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
     ]
+    united: dict[str, Any] = {
+        name: tuple(dict.fromkeys((*getattr(first, name), *getattr(other, name)))) for name in UNITED
+    }
     return dataclasses.replace(
         first,
         sites=(*first.sites, *new_sites),
         loops=(*first.loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
-        seeds=tuple(dict.fromkeys((*first.seeds, *other.seeds))),
-        outputs=tuple(dict.fromkeys((*first.outputs, *other.outputs))),
-        files=tuple(dict.fromkeys((*first.files, *other.files))),
-        notices=tuple(dict.fromkeys((*first.notices, *other.notices))),
-        hazards=tuple(dict.fromkeys((*first.hazards, *other.hazards))),
-        side_effects=tuple(dict.fromkeys((*first.side_effects, *other.side_effects))),
+        **united,
     )
 
 

@@ -12,7 +12,7 @@ import libcst as cst
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, keywords, last_name, positional, walk
 from deviate.model import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -54,18 +54,13 @@ def output_paths(graph: CallGraph) -> tuple[str, ...]:
 
 
 def _target(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
-    arguments, by_name = positional(call), keywords(call)
     if qualified in ("builtins.open", "io.open"):
-        mode = constant_text(by_name.get("mode", arguments[1] if len(arguments) > 1 else None)) or "r"
-        if not set("wax") & set(mode):
-            return None
-        return arguments[0] if arguments else by_name.get("file")
+        mode = constant_text(argument(call, 1, "mode")) or "r"
+        return argument(call, 0, "file") if set("wax") & set(mode) else None
     if qualified in WRITERS:
-        place, name = WRITERS[qualified]
-        return arguments[place] if len(arguments) > place else by_name.get(name)
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS and arguments:
-        return arguments[0]
-    return None
+        return argument(call, *WRITERS[qualified])
+    is_writing = isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS
+    return argument(call, 0) if is_writing else None
 
 
 def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | None:
@@ -471,16 +466,11 @@ def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
 
 def _condition(node: cst.CSTNode, survey: Survey) -> str:
     """The condition under which a node runs, if it is in the same function."""
-    below = node
-    for parent in survey.nodes.ancestors(node):
-        if isinstance(parent, cst.FunctionDef | cst.Module):
-            break
+    for parent, below in survey.nodes.around(node):
         if isinstance(parent, cst.If) and below is not parent.test:
-            if parent in survey.nodes.function_of(node).module.guards:
-                break
             test = survey.nodes.code(parent.test)
-            if RANKS.isdisjoint(split_identifier(test)) and len(test) <= LONGEST_CONDITION:
-                return f", {'if' if below is parent.body else 'unless'} {test}"
-            break
-        below = parent
+            is_guard = parent in survey.nodes.function_of(node).module.guards
+            if is_guard or len(test) > LONGEST_CONDITION or not RANKS.isdisjoint(split_identifier(test)):
+                break
+            return f", {'if' if below is parent.body else 'unless'} {test}"
     return ""

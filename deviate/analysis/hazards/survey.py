@@ -10,7 +10,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
+from deviate.analysis.resolve.tree import argument, constant_text, dotted_name, identifiers
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -44,10 +44,7 @@ class Called:
 
     def argument(self, place: int | None, *names: str) -> cst.BaseExpression | None:
         """An argument by position (None: by name only) or by any of its names."""
-        by_name = keywords(self.node)
-        value = next((by_name[name] for name in names if name in by_name), None)
-        arguments = positional(self.node)
-        return value if value is not None or place is None or place >= len(arguments) else arguments[place]
+        return argument(self.node, place, *names)
 
 
 class Survey:
@@ -210,11 +207,9 @@ class Survey:
         return self._is_in_branch(node) or (bool(edges) and all(self._is_in_branch(edge.node) for edge in edges))
 
     def _is_in_branch(self, node: cst.CSTNode) -> bool:
-        for parent in self.nodes.ancestors(node):
+        for parent, _ in self.nodes.around(node):
             if isinstance(parent, cst.If) and parent not in self.nodes.function_of(node).module.guards:
                 return DEVICES.isdisjoint(split_identifier(" ".join(identifiers(parent.test))))
-            if isinstance(parent, cst.FunctionDef):
-                return False
         return False
 
     def is_model(self, cls: Class | None) -> bool:
@@ -244,14 +239,12 @@ class Survey:
         """Whether a node is inside `torch.no_grad` in its own function."""
         if any(mark.endswith(("no_grad", "inference_mode")) for mark in function.marks):
             return True
-        for parent in self.nodes.ancestors(node):
-            if isinstance(parent, cst.With):
-                entered = [dotted_name(item.item) for item in parent.items]
-                if any(name.endswith(("no_grad()", "inference_mode()")) for name in entered):
-                    return True
-            if isinstance(parent, cst.FunctionDef):
-                return False
-        return False
+        return any(
+            dotted_name(item.item).endswith(("no_grad()", "inference_mode()"))
+            for parent, _ in self.nodes.around(node)
+            if isinstance(parent, cst.With)
+            for item in parent.items
+        )
 
 
 def is_false(node: cst.CSTNode | None) -> bool:

@@ -13,7 +13,7 @@ from deviate.analysis.metrics.judge import Objection
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import SPAWNS, CallGraph, CallPath, Frame
-from deviate.analysis.resolve.identifier_words import PHASES
+from deviate.analysis.resolve.identifier_words import PHASES, all_words
 from deviate.analysis.resolve.index import Function, Nodes, is_exit
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
@@ -50,15 +50,7 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
 
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
     """The branches of `if` statements in which a node stands: (statement, branch)."""
-    branches: list[tuple[cst.CSTNode, cst.CSTNode]] = []
-    below = node
-    for parent in nodes.ancestors(node):
-        if type(parent) is cst.If:
-            branches.append((parent, below))
-        if type(parent) is cst.FunctionDef:
-            break
-        below = parent
-    return branches
+    return [(parent, below) for parent, below in nodes.around(node) if type(parent) is cst.If]
 
 
 def _is_registered(frame: Frame) -> bool:
@@ -418,9 +410,7 @@ def _sources(graph: CallGraph) -> tuple[Told, ...]:
     """Kinds of words on a call path, the most telling kind first."""
 
     def targets(call_path: CallPath) -> Iterator[str]:
-        return (
-            word for frame in call_path for name in _assigned_names(frame, graph) for word in split_identifier(name)
-        )
+        return iter(all_words(name for frame in call_path for name in _assigned_names(frame, graph)))
 
     def branches(call_path: CallPath) -> Iterator[str]:
         return (word for frame in call_path for word in _conditions(frame.node, graph))
@@ -444,7 +434,7 @@ def _names(call_path: CallPath) -> Iterator[str]:
             if isinstance(value, cst.Name) and value.value == "True":
                 yield from split_identifier(key)
             elif not isinstance(value, cst.BaseString):
-                yield from (word for name in identifiers(value) for word in split_identifier(name))
+                yield from all_words(identifiers(value))
 
 
 def _functions(call_path: CallPath) -> Iterator[str]:
@@ -485,10 +475,6 @@ def _assigned_names(frame: Frame, graph: CallGraph) -> Iterator[str]:
 
 def _conditions(node: cst.CSTNode, graph: CallGraph) -> Iterator[str]:
     """Words of the conditions under which a node runs, within its function."""
-    below = node
-    for parent in graph.nodes.ancestors(node):
+    for parent, below in graph.nodes.around(node):
         if isinstance(parent, cst.If) and below is parent.body:
-            yield from (word for name in identifiers(parent.test) for word in split_identifier(name))
-        if isinstance(parent, cst.FunctionDef):
-            return
-        below = parent
+            yield from all_words(identifiers(parent.test))

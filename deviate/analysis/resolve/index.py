@@ -134,6 +134,15 @@ class Nodes:
             yield parent
             node = parent
 
+    def around(self, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+        """What stands around a node within its function, innermost first, each with its part that holds the node."""
+        below = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, cst.FunctionDef):
+                return
+            yield parent, below
+            below = parent
+
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
         function = self._function_of.get(node)  # looked up once: hashing a node is slow
@@ -196,14 +205,10 @@ class Nodes:
 
     def is_dead(self, node: cst.CSTNode) -> bool:
         """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
-        below = node
-        for parent in self.ancestors(node):
-            if isinstance(parent, cst.BaseSuite | cst.Module) and below in self._statements_behind_exit(parent):
-                return True
-            if isinstance(parent, cst.FunctionDef):
-                return False
-            below = parent
-        return False
+        return any(
+            isinstance(parent, cst.BaseSuite | cst.Module) and below in self._statements_behind_exit(parent)
+            for parent, below in self.around(node)
+        )
 
     def _statements_behind_exit(self, block: cst.BaseSuite | cst.Module) -> frozenset[cst.CSTNode]:
         if block not in self._behind_exit:

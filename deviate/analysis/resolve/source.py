@@ -92,8 +92,7 @@ def parse(text: str, file: str) -> cst.Module:
 def _complaint(text: str, file: str) -> SyntaxError | None:
     """The error of the Python that deviate runs on."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\\d": a problem of the script, which Python reports when it runs
+        with warnings.catch_warnings(action="ignore"):  # "\\d": a problem of the script, which Python reports later
             tree = ast.parse(text)
     except SyntaxError as error:
         return error
@@ -264,8 +263,7 @@ class Source:
         if "\n" not in text and "\r" not in text:
             return text
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
         except SyntaxError:
             return " ".join(text.split())
