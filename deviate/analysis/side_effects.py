@@ -144,8 +144,7 @@ class Destinations:
         arguments, last = positional(call), last_name(call.func)
         first = arguments[0] if arguments else None
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        is_function = owner is None or bool(self.survey.resolver.names(call.func, function))
-        subject = first if first is not None or is_function else owner
+        subject = first if first is not None else owner
         if last == "home" and first is None:
             return [HOME]
         if last in ("get", "getenv") and first is not None and constant_text(first) == "HOME":
@@ -153,17 +152,15 @@ class Destinations:
         if last == "format" and owner is not None:
             return [_cut(path, "{") for path in self._paths(owner, function, depth)]
         if last in EXPANDING:
-            inner = subject if first is not None else owner
-            return [] if inner is None else self._expand_home(inner, function, depth)
+            return [] if subject is None else self._expand_home(subject, function, depth)
         if last in ("join", "joinpath"):
             parts = arguments if last == "join" else [owner, *arguments] if owner is not None else []
             if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
                 return []
             more = "/".join(constant_text(part) or REST for part in parts[1:])
             return _longer(self._paths(parts[0], function, depth), more, is_folder=True)
-        if last in SAME and (subject if first is not None else owner) is not None:
-            inner = first if first is not None else owner
-            paths = self._paths(inner, function, depth) if inner is not None else []
+        if last in SAME and subject is not None:
+            paths = self._paths(subject, function, depth)
             return _longer(paths, "/".join(constant_text(part) or REST for part in arguments[1:]), is_folder=True)
         return []
 

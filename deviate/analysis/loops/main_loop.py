@@ -49,24 +49,19 @@ def counter_of(loop: LoopNode) -> str | None:
             target = target.elements[0].value
         return last_name(target) or None
     tested = {name for node in [loop.test, *_exits(loop)] for name in identifiers(node)}
-    raised = [
-        dotted_name(node.target)
-        for node in walk(loop.body)
-        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted_name(node.target)
-    ]
-    raised += [
-        dotted_name(node.targets[0].target)
-        for node in walk(loop.body)
-        if isinstance(node, cst.Assign)
-        and isinstance(node.value, cst.BinaryOperation)
-        and isinstance(node.value.operator, cst.Add)
-        and dotted_name(node.targets[0].target)
-        and dotted_name(node.targets[0].target) == dotted_name(node.value.left)
-    ]
-    ranked = sorted(
-        raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(split_identifier(name)))
-    )
-    return ranked[0] if ranked else None
+    raised, added = [], []
+    for node in walk(loop.body):
+        match node:
+            case cst.AugAssign(operator=cst.AddAssign()):
+                raised.append(dotted_name(node.target))
+            case cst.Assign(targets=[first, *_], value=cst.BinaryOperation(operator=cst.Add(), left=left)):
+                added += [dotted_name(left)] if dotted_name(first.target) == dotted_name(left) else []
+
+    def rank(name: str) -> tuple[bool, bool]:
+        is_tested = name in tested or name.rpartition(".")[2] in tested
+        return not is_tested, not (EPOCHS | STEPS) & set(split_identifier(name))
+
+    return min(filter(None, [*raised, *added]), key=rank, default=None)
 
 
 def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUnit:
@@ -121,10 +116,6 @@ def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
             yield from split_identifier(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
         yield from split_identifier(title) if title is not None else ()
-
-
-def _is_tested(name: str, tested: set[str]) -> bool:
-    return name in tested or name.rpartition(".")[2] in tested
 
 
 def _exits(loop: cst.While) -> list[cst.BaseExpression]:
@@ -225,7 +216,9 @@ class LoopFinder:
             if (framework := framework_of(call, self.graph)) is not None and self.graph.call_paths(call)
         ]
         training = [loop for loop in loops if loop.score >= SURE] or [loop for loop in loops if loop.score >= LIKELY]
-        training = [loop for loop in training if not _is_last_resort(loop)] or training
+        training = [
+            loop for loop in training if loop.framework is None or not loop.framework.is_last_resort
+        ] or training
         training.sort(key=self._rank)
         if not training:
             return Trainings()
@@ -373,10 +366,6 @@ class LoopFinder:
             for function in self.graph.callees(call)
             for inner in function.calls
         )
-
-
-def _is_last_resort(loop: Training) -> bool:
-    return loop.framework is not None and loop.framework.is_last_resort
 
 
 # ---------------------------------------------------------------- for other rooms

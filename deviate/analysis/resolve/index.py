@@ -10,7 +10,7 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.resolve.source import Source
-from deviate.analysis.resolve.tree import LEAVES, children, dotted_name, imported_names
+from deviate.analysis.resolve.tree import LEAVES, argument, children, dotted_name, imported_names, last_name
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
@@ -19,6 +19,8 @@ BINDING = frozenset(
     {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
 )
 RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
+ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
+"""Methods that add an argument to a container, with its place."""
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
@@ -274,6 +276,22 @@ class Module:
                 if isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
                     calls.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
         return calls
+
+    @cached_property
+    def additions(self) -> dict[str, list[tuple[cst.BaseExpression, Function]]]:
+        """The items that calls and item assignments to attributes add to containers, by the last name of these."""
+        additions: dict[str, list[tuple[cst.BaseExpression, Function]]] = {}
+        for function in self.scopes:
+            for call in function.calls:
+                place = ADDING.get(last_name(call.func)) if isinstance(call.func, cst.Attribute) else None
+                item = argument(call, place) if place is not None else None
+                if item is not None and isinstance(call.func, cst.Attribute) and (name := last_name(call.func.value)):
+                    additions.setdefault(name, []).append((item, function))
+        for cls in self.classes.values():
+            for name, bound in cls.attributes.items():
+                items = [(value, where) for binding, where in bound if (value := binding.whole("item")) is not None]
+                additions.setdefault(name, []).extend(items)
+        return additions
 
     def _walk(self) -> None:
         parents = self.nodes.parents

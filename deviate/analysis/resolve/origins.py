@@ -230,6 +230,26 @@ class Origins:
                 return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
 
+    def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
+        match node:
+            case cst.UnaryOperation() | cst.Await():
+                return self.of(node.expression, function, depth)
+            case cst.NamedExpr():
+                return self.of(node.value, function, depth)
+            case cst.IfExp():
+                return self.strongest([(node.body, function), (node.orelse, function)], depth)
+            case cst.BooleanOperation():
+                return self.strongest([(node.left, function), (node.right, function)], depth)
+            case cst.Comparison():
+                return Origin(Reason.COMPARISON)
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+                return self.of(node.elt, function, depth)
+            case cst.List() | cst.Tuple() | cst.Set() if node.elements:
+                return self.strongest([(value, function) for value in _items(node)], depth)
+            case cst.Lambda():
+                return Origin(Reason.FUNCTION)
+        return UNKNOWN
+
     def strongest(self, arguments: Iterable[Argument], depth: int) -> Origin:
         """The origin that decides among several expressions."""
         return strongest(self.of(*argument, depth) for argument in list(arguments)[:MOST_ITEMS])
@@ -244,26 +264,6 @@ class Origins:
                     if loops:
                         return self.nodes.line(loops[-1])
         return None
-
-    def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
-        match node:
-            case cst.UnaryOperation() | cst.Await():
-                return self.of(node.expression, function, depth)
-            case cst.NamedExpr():
-                return self.of(node.value, function, depth)
-            case cst.IfExp():
-                return strongest([self.of(node.body, function, depth), self.of(node.orelse, function, depth)])
-            case cst.BooleanOperation():
-                return strongest([self.of(node.left, function, depth), self.of(node.right, function, depth)])
-            case cst.Comparison():
-                return Origin(Reason.COMPARISON)
-            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
-                return self.of(node.elt, function, depth)
-            case cst.List() | cst.Tuple() | cst.Set() if node.elements:
-                return self.strongest([(value, function) for value in _items(node)], depth)
-            case cst.Lambda():
-                return Origin(Reason.FUNCTION)
-        return UNKNOWN
 
     # ------------------------------------------------------------ names
 
@@ -765,9 +765,9 @@ def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float
         return Origin(Reason.SHARE, left.sentence)
     if kinds <= COUNTED and kinds - {"constant", "cycle"}:
         return _of_counts(left, right, is_quotient=is_quotient)
-    if is_quotient:
-        return _quotient(left, right)
-    return _mix(strongest([left, right]), kinds)
+    if is_quotient and left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
+        return UNKNOWN
+    return _mix(left if is_quotient else strongest([left, right]), kinds)
 
 
 DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed"}
@@ -781,12 +781,6 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     if is_quotient and "size" in kinds and "setting" in kinds:
         return Origin(Reason.OF_SIZES)
     return strongest([left, right])
-
-
-def _quotient(left: Origin, right: Origin) -> Origin:
-    if left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
-        return UNKNOWN
-    return _mix(left, {left.kind, right.kind})
 
 
 def _mix(result: Origin, kinds: set[str]) -> Origin:

@@ -49,7 +49,6 @@ CONTAINERS = word_set(
 SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
-ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 
 
 class Resolver:
@@ -68,8 +67,6 @@ class Resolver:
         self._before: dict[cst.CSTNode, tuple[Value, ...]] = {}
         self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
-        self._added: dict[str, list[Argument]] = {}
-        self._read: set[str] = set()
         self._open_containers: set[cst.CSTNode] = set()
 
     def forget(self) -> None:
@@ -306,21 +303,16 @@ class Resolver:
             return ()
         where = self.project.nodes.function_of(value)
         if binding.how == "for":
-            return self._of_items(self.loop_items(value, binding.position, where))
+            return self._resolve_each(self.loop_items(value, binding.position, where))
         if binding.how == "assign":
-            return self._of_assignment(value, binding.position, where)
+            if not binding.position:
+                return self.resolve(value, where)
+            return self._resolve_each(self.unpacked_items(value, binding.position, where))
         if binding.how == "with":
             return self._of_context(value, where)
         return ()
 
-    def _of_assignment(
-        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
-    ) -> Iterable[Value]:
-        if not position:
-            return self.resolve(value, function)
-        return self._of_items(self.unpacked_items(value, position, function))
-
-    def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
+    def _resolve_each(self, items: Iterable[Argument]) -> Iterable[Value]:
         return [referent for item in items for referent in self.resolve(*item)]
 
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
@@ -508,8 +500,8 @@ class Resolver:
             elif isinstance(referent, Container):
                 yield from self._default_value(referent)
         key = constant_key(node)
-        for item in self._items_with_key(node.value, key, function):
-            yield from self.resolve(*item)
+        under_key = self.values_under_key(node.value, key, function) if key is not None else []
+        yield from self._resolve_each(under_key or self.items(node.value, function))
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""
@@ -612,13 +604,6 @@ class Resolver:
                 for value in referent.function.returns:
                     yield from self.resolve(value, referent.function)
 
-    def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
-        """The items under a constant key, or all items if the key is computed or not found."""
-        items = self.items(node, function)
-        if key is None:
-            return items
-        return list(self.values_under_key(node, key, function)) or items
-
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key in the dict displays that an expression can be."""
         return [
@@ -632,35 +617,9 @@ class Resolver:
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
         """The items that `append`, `setdefault`, item assignments and the like add to a container variable."""
         name = last_name(node)
-        added = list(self._additions_to(name))
+        modules = [function.module] if isinstance(node, cst.Name) else self.project.modules.values()
+        added: list[Argument] = [item for module in modules for item in module.additions.get(name, ())]
         if isinstance(node, cst.Name):
-            added = [item for item in added if item[1].module is function.module]
             _, bindings = self.find(name, function)
-            added = added + [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
+            added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added
-
-    def _additions_to(self, name: str) -> tuple[Argument, ...]:
-        if len(self._read) != len(self.project.modules):
-            self._collect_additions()
-        return tuple(self._added.get(name, ()))
-
-    def _collect_additions(self) -> None:
-        for file, module in list(self.project.modules.items()):
-            if file in self._read:
-                continue
-            self._read.add(file)
-            for scope in module.scopes:
-                for call in scope.calls:
-                    self._note_addition(call, scope)
-            for cls in module.classes.values():
-                for name, bound in cls.attributes.items():
-                    self._added.setdefault(name, []).extend(
-                        (value, where) for binding, where in bound if (value := binding.whole("item")) is not None
-                    )
-
-    def _note_addition(self, call: cst.Call, scope: Function) -> None:
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
-            return
-        arguments, place = positional(call), ADDING[call.func.attr.value]
-        if place < len(arguments) and isinstance(call.func.value, cst.Name | cst.Attribute):
-            self._added.setdefault(last_name(call.func.value), []).append((arguments[place], scope))
