@@ -17,7 +17,7 @@ from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
 from deviate.analysis.metrics.judge import Candidate, Judge, Objection
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
-from deviate.analysis.metrics.labels import tells_keys
+from deviate.analysis.metrics.labels import is_key
 from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
@@ -122,9 +122,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
             item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
-            if all(context.label is None for context in item_contexts) and not tells_keys(
-                site.label, item.candidate, graph
-            ):
+            tells_keys = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
+            if not tells_keys and all(context.label is None for context in item_contexts):
                 site = replace(site, label=None)
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:

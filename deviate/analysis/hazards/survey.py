@@ -10,7 +10,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import argument, constant_text, dotted_name, identifiers
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -133,8 +133,7 @@ class Survey:
         assignments: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
         for function in self.functions:
             for target, value in function.stored:
-                piece = target.slice[0].slice
-                key = constant_text(piece.value) if isinstance(piece, cst.Index) else None
+                key = constant_key(target)
                 if key is not None and "os.environ" in self.resolver.names(target.value, function):
                     assignments.setdefault(key, []).append((target, value))
         return assignments

@@ -19,7 +19,7 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
-from deviate.analysis.resolve.tree import children, imported_names, keywords, last_name, positional
+from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
 
@@ -66,9 +66,10 @@ class EdgeFinder:
     def callees(self, function: Function) -> list[Function]:
         """The functions that a function runs, in the order of its calls; their edges are recorded."""
         callees: list[Function] = []
-        guarded = self._unreached_guards(function)
+        is_imported = function.is_module and function.module is not self.project.entry
+        guards = set(function.module.guards) if is_imported else set()  # `if __name__ == "__main__"`, which do not run
         for call in function.calls:
-            if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
+            if not guards or guards.isdisjoint(self.project.nodes.ancestors(call)):
                 callees += [self._keep(edge) for edge in self._call_edges(call, function)]
         return callees + [self._keep(edge) for edge in self._other_edges(function)]
 
@@ -106,12 +107,6 @@ class EdgeFinder:
         given_back = self.resolver.functions(edge.node, edge.caller)
         return not is_started and any(callee.function is edge.callee for callee in given_back)
 
-    def _unreached_guards(self, function: Function) -> set[cst.CSTNode]:
-        """The `if __name__ == "__main__"` parts of an imported file."""
-        if not function.is_module or function.module is self.project.entry:
-            return set()
-        return set(function.module.guards)
-
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
@@ -124,49 +119,27 @@ class EdgeFinder:
                 self.resolver.instantiated.setdefault(referent.cls)
             for callee in self.resolver.callees(referent):
                 is_inside = True
-                target = callee.function
-                skipped = int(callee.receiver is not None)
-                yield Edge(
-                    call,
-                    function,
-                    target,
-                    "call",
-                    (*callee.arguments, *arguments),
-                    (*callee.by_name, *by_name),
-                    skipped,
-                )
+                passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
+                yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
             is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
         if not referents and isinstance(call.func, cst.Attribute):
-            yield from self._method_edges(call, call.func.attr.value, function, arguments, by_name)
+            for method in self._methods(call.func.attr.value):
+                yield Edge(call, function, method, "named", arguments, by_name, 1)
         if not is_inside:
-            yield from self._handed_edges(
-                call, function, [referent.name for referent in referents if isinstance(referent, External)]
-            )
-
-    def _method_edges(
-        self,
-        call: cst.Call,
-        name: str,
-        function: Function,
-        arguments: tuple[Argument, ...],
-        by_name: tuple[tuple[str, Argument], ...],
-    ) -> Iterator[Edge]:
-        """Edges to methods of this name, if the class of the object is unknown and few classes have one."""
-        if name in COMMON or name.startswith("__"):
-            return
-        methods = self._methods(name)
-        if 0 < len(methods) <= MOST_NAMED:
-            yield from (Edge(call, function, method, "named", arguments, by_name, 1) for method in methods)
+            names = [referent.name for referent in referents if isinstance(referent, External)]
+            yield from self._handed_edges(call, function, names)
 
     def _methods(self, name: str) -> list[Function]:
-        """The methods of this name in all files that were read."""
+        """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
+        if name in COMMON or name.startswith("__"):
+            return []
         modules = self.project.modules.values()
-        return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
+        methods = [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
+        return methods if len(methods) <= MOST_NAMED else []
 
     def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project passed to a call of something else."""
         spawned = SPAWNS.get(last_name(call.func))
-        by_name = keywords(call)
         for name in names:
             if name in RUNNERS and not call.args:
                 yield from self._mains(call, function, ["main"])
@@ -175,24 +148,17 @@ class EdgeFinder:
                 yield from self._mains(call, function, tops)
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
-            tupled = by_name.get("args") or next(iter(positional(call)[1:2]), None)
+            tupled = argument(call, 1, "args")
             if isinstance(tupled, cst.Tuple | cst.List):
                 arguments = tuple((item.value, function) for item in tupled.elements)
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
-        for value in (argument.value for argument in call.args):
-            for referent in self._referents_in(value, function):
+        for each in call.args:
+            for referent in self._referents_in(each.value, function):
                 for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
-                    leading = int(callee.receiver is not None)
-                    yield Edge(
-                        call,
-                        function,
-                        callee.function,
-                        "handed",
-                        (*callee.arguments, *arguments),
-                        callee.by_name,
-                        leading + (spawned or 0),
-                    )
+                    skipped = int(callee.receiver is not None) + (spawned or 0)
+                    passed = (*callee.arguments, *arguments)
+                    yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:

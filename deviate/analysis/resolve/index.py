@@ -10,7 +10,7 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.resolve.source import Source
-from deviate.analysis.resolve.tree import LEAVES, argument, children, dotted_name, imported_names, last_name
+from deviate.analysis.resolve.tree import LEAVES, argument, children, dotted_name, imported_names, index_of, last_name
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
@@ -92,6 +92,11 @@ class Function:
         """Names of its decorators, without their arguments."""
         decorators = self.node.decorators if isinstance(self.node, cst.FunctionDef) else ()
         return [dotted_name(decorator.decorator).removesuffix("()") for decorator in decorators]
+
+    @property
+    def method(self) -> "Function | None":
+        """The method that it is or is defined in; None outside of classes."""
+        return self if self.owner is not None else self.parent.method if self.parent is not None else None
 
     @property
     def receiver(self) -> str | None:
@@ -379,19 +384,15 @@ class Module:
             case cst.Name():
                 self._bind(function, around, target.value, binding)
             case cst.Attribute(value=cst.Name(value=holder)):
-                owner = function
-                while owner.owner is None and owner.parent is not None:
-                    owner = owner.parent  # a function inside a method sees its `self`
-                if owner.owner is not None and holder == owner.receiver:
-                    owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
+                method = function.method  # a function inside a method sees its `self`
+                if method is not None and method.owner is not None and holder == method.receiver:
+                    method.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
                 if not binding.position and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
                     function.assigned.append((target, binding.value))
             case cst.Attribute() if not binding.position and isinstance(binding.value, cst.BaseExpression):
                 function.assigned.append((target, binding.value))
             case cst.Subscript() if binding.how == "assign" and not binding.position and len(target.slice) == 1:
-                piece = target.slice[0].slice
-                key = piece.value if isinstance(piece, cst.Index) else None
-                item = Binding("item", binding.value, binding.node, key=key)
+                item = Binding("item", binding.value, binding.node, key=index_of(target))
                 if isinstance(binding.value, cst.BaseExpression):
                     function.stored.append((target, binding.value))
                 self._bind_target(target.value, item, function, around)

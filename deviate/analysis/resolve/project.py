@@ -10,7 +10,7 @@ import libcst as cst
 from deviate.analysis.resolve.index import Function, Module, Nodes
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.source import Source, read_source
-from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, positional
+from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, positional
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import word_set
 
@@ -111,10 +111,10 @@ def _parent(path: str | None) -> str | None:
 
 
 def _ancestor(node: cst.Subscript, path: str | None) -> str | None:
-    piece = node.slice[0].slice if len(node.slice) == 1 else None
-    if path is None or not isinstance(piece, cst.Index) or not isinstance(piece.value, cst.Integer):
+    number = index_of(node)
+    if path is None or not isinstance(number, cst.Integer):
         return None
-    for _ in range(1 + int(piece.value.value)):
+    for _ in range(1 + int(number.value)):
         path = _parent(path)
     return path
 

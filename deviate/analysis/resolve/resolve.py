@@ -471,12 +471,10 @@ class Resolver:
                 )
 
     def _of_super(self, function: Function) -> Iterator[Value]:
-        scope: Function | None = function
-        while scope is not None and scope.owner is None:
-            scope = scope.parent
-        if scope is not None and scope.owner is not None:
-            yield from (SuperRef(cls, scope.owner) for cls in self.receiver_classes(scope.owner))
-            yield from (External(f"{base}()") for base in self.order(scope.owner)[1])
+        owner = function.method.owner if function.method is not None else None
+        if owner is not None:
+            yield from (SuperRef(cls, owner) for cls in self.receiver_classes(owner))
+            yield from (External(f"{base}()") for base in self.order(owner)[1])
 
     # ------------------------------------------------------------ items of containers
 

@@ -190,5 +190,10 @@ def named_items(node: cst.Dict) -> list[tuple[str, cst.BaseExpression]]:
 
 def constant_key(node: cst.Subscript) -> str | None:
     """The text in `base["text"]`; None for any other key."""
+    return constant_text(index_of(node))
+
+
+def index_of(node: cst.Subscript) -> cst.BaseExpression | None:
+    """The expression in `base[expression]`; None for slices, and where there are several."""
     piece = node.slice[0].slice if len(node.slice) == 1 else None
-    return constant_text(piece.value) if isinstance(piece, cst.Index) else None
+    return piece.value if isinstance(piece, cst.Index) else None
