@@ -275,11 +275,6 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
     return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
 
 
-def cancel_attempt(attempt: Attempt) -> tuple[Result, Outcome]:
-    """The result of an attempt that was not started."""
-    return finish_attempt(attempt, CANCELLED, 0.0)
-
-
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
     return Outcome(
         spec, run_id(spec), result.status, result.exit_code, result.wall_time_s, attempt, result.reason, is_reused

@@ -54,11 +54,7 @@ class Progress:
         return before != (self.step, self.value)
 
     def _read(self, path: Path, begin: int, end: int) -> None:
-        with path.open("rb") as file:
-            file.seek(begin)
-            data = file.read(end - begin)
-        whole = data.rpartition(b"\n")[0]
-        self._sizes[path] = begin + len(whole) + 1 if whole else begin
+        whole, self._sizes[path] = _read_lines(path, begin, end)
         has_step = has_value = False
         for line in reversed(whole.split(b"\n")):
             if has_step and has_value:
@@ -76,6 +72,14 @@ class Progress:
         if isinstance(event, Named):
             return str(event.name)
         return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
+
+
+def _read_lines(path: Path, begin: int, end: int) -> tuple[bytes, int]:
+    """The complete lines between two offsets of a file, and the offset behind them."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        whole = file.read(end - begin).rpartition(b"\n")[0]
+    return whole, begin + len(whole) + 1 if whole else begin
 
 
 def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
@@ -117,16 +121,12 @@ class CheckpointWatch:
 
     def _describe_file(self, path: Path) -> list[tuple[str, str]]:
         begin = self._read.get(path, 0)
-        if path.stat().st_size <= begin:
+        size = path.stat().st_size
+        if size <= begin:
             return []
-        with path.open("rb") as file:
-            file.seek(begin)
-            whole = file.read().rpartition(b"\n")[0]
-        self._read[path] = begin + len(whole) + 1 if whole else begin
-        if MARK not in whole:
-            return []
+        whole, self._read[path] = _read_lines(path, begin, size)
         sentences = []
-        for line in whole.split(b"\n"):
+        for line in whole.split(b"\n") if MARK in whole else ():
             if line.startswith(MARK):
                 with contextlib.suppress(ValueError):
                     name, reason = decode(line)
