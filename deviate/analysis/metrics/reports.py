@@ -152,14 +152,14 @@ class Reports:
         if isinstance(frame, cst.Name):
             values = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
         calls = [(value, self.graph.nodes.function_of(value)) for value in values if isinstance(value, cst.Call)]
-        made = [pair for pair in calls if "pandas.DataFrame" in self.resolver.names(pair[0].func, pair[1])]
+        frames = [pair for pair in calls if "pandas.DataFrame" in self.resolver.names(pair[0].func, pair[1])]
         rows = [
             row
-            for value, where in made
+            for value, where in frames
             for data in positional(value)[:1]
             for row in self.texts.displays.sequence_items(data, where) or ()
         ]
-        return frame if made and not rows else None
+        return frame if frames and not rows else None
 
     # ------------------------------------------------------------ arguments
 

@@ -61,7 +61,7 @@ class EdgeFinder:
     def __init__(self, project: Project, resolver: Resolver) -> None:
         self.project = project
         self.resolver = resolver
-        self.found: dict[Edge, None] = {}
+        self.edges: dict[Edge, None] = {}
 
     def callees(self, function: Function) -> list[Function]:
         """The functions that a function runs, in the order of its calls; their edges are recorded."""
@@ -74,8 +74,8 @@ class EdgeFinder:
         return callees + [self._keep(edge) for edge in self._other_edges(function)]
 
     def _keep(self, edge: Edge) -> Function:
-        if edge not in self.found:
-            self.found[edge] = None
+        if edge not in self.edges:
+            self.edges[edge] = None
             self.resolver.edges.setdefault(edge.callee, []).append(edge)
         return edge.callee
 
@@ -94,7 +94,7 @@ class EdgeFinder:
             if any(not edge.is_handed for edge in edges):
                 telling = [edge for edge in edges if not self._is_wrapper(edge)]
                 for edge in set(edges) - set(telling):
-                    del self.found[edge]
+                    del self.edges[edge]
                 self.resolver.edges[callee] = telling
 
     def _is_wrapper(self, edge: Edge) -> bool:
@@ -380,12 +380,12 @@ class CallGraph:
         for _ in range(MOST_ROUNDS):
             self.resolver.forget()
             self._round(finder)
-            after = (len(finder.found), len(self.project.modules), len(self.resolver.instantiated), len(self.reached))
+            after = (len(finder.edges), len(self.project.modules), len(self.resolver.instantiated), len(self.reached))
             if after == before:
                 break
             before = after
         finder.settle()
-        for edge in finder.found:
+        for edge in finder.edges:
             self._out.setdefault(edge.node, []).append(edge)
 
     def _round(self, finder: EdgeFinder) -> None:

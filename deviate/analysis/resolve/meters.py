@@ -52,20 +52,20 @@ class Meters:
     def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[MessageItem]:
         """The values of a feeding call. The first argument goes into the meter, whose printed value is recorded."""
 
-        def reported(value: cst.BaseExpression, name: str = "") -> ReportedValue:
+        def feed(value: cst.BaseExpression, name: str = "") -> ReportedValue:
             return ReportedValue(value, value, function, self.graph.nodes.code(value), style=Style.METER, name=name)
 
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
-            yield reported(value, name)
+            yield feed(value, name)
         for argument in call.args:
             if argument.star == "**":
                 yield f"{title} "
-                yield reported(argument.value)
+                yield feed(argument.value)
         attributes = self._shown_attributes(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "
-            item = reported(value, title or self._key(call))
+            item = feed(value, title or self._key(call))
             is_shown = attributes and isinstance(call.func, cst.Attribute)
             yield replace(item, node=call.func, form="meter", fields=attributes) if is_shown else item
 
