@@ -9,7 +9,7 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
-from deviate.analysis.resolve.index import Binding, Class, Function, Module
+from deviate.analysis.resolve.index import Binding, Class, Function
 from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
 from deviate.analysis.resolve.meters import FEEDS, Meters
 from deviate.analysis.resolve.tree import (
@@ -203,7 +203,6 @@ class Origins:
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
         self.steps = 0
-        self._stored: dict[Module, dict[str, list[Argument]]] = {}
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
         """The origin of an expression, seen from a function."""
@@ -544,14 +543,13 @@ class Origins:
 
     def _assigned_to_item(self, node: cst.Subscript, function: Function) -> list[Argument]:
         """The values assigned anywhere in the file to the item spelled like this: `args["best"]["loss"] = loss`."""
-        nodes = self.nodes
-        if function.module not in self._stored:
-            stored: dict[str, list[Argument]] = {}
-            self._stored[function.module] = stored
-            for scope in function.module.scopes:
-                for place, value in scope.stored:
-                    stored.setdefault(nodes.code(place), []).append((value, scope))
-        return self._stored[function.module].get(nodes.code(node), [])
+        code = self.nodes.code(node)
+        return [
+            (value, scope)
+            for scope in function.module.scopes
+            for place, value in scope.stored
+            if self.nodes.code(place) == code
+        ]
 
     def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key: in a dict display, or assigned later."""
