@@ -17,8 +17,8 @@ from recorded import edit_record
 
 from deviate import workflows
 from deviate.analysis.analyze import analyze
+from deviate.analysis.entries import project_files
 from deviate.analysis.resolve.parsed import ParsedFiles, user_key
-from deviate.analysis.resolve.project_files import project_files
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model import Series

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.instrument.prepared import note_prepared
+from deviate.instrument.snapshot import note_prepared
 from deviate.instrument.tree import CROWD_ABOVE
 from deviate.model import Snapshot
 from deviate.records.manifest import read_manifest

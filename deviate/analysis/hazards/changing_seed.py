@@ -20,7 +20,7 @@ import libcst as cst
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.seeds import SEEDERS
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.callables import CLOCKS
+from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 

@@ -32,7 +32,7 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.scatter import METHODS as SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import dotted_name, walk
+from deviate.analysis.resolve.tree import dotted_name, index_of, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
@@ -72,13 +72,13 @@ def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscrip
 
 
 def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:
-    piece = node.slice[0].slice
-    if len(node.slice) != 1 or not isinstance(piece, cst.Index):
+    index = index_of(node)
+    if index is None:
         return False
     function = survey.nodes.function_of(node)
-    if any(name.startswith("torch.") for name in survey.resolver.names(piece.value, function)):
+    if any(name.startswith("torch.") for name in survey.resolver.names(index, function)):
         return True
-    return isinstance(piece.value, cst.Name) and _is_unknown_index(piece.value, function, survey)
+    return isinstance(index, cst.Name) and _is_unknown_index(index, function, survey)
 
 
 def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> bool:

@@ -26,7 +26,7 @@ import libcst as cst
 
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.resolve.callables import CLOCKS
+from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import dotted_name, last_name, walk
 
 LEAVING = ("sys.exit", "exit", "quit")

@@ -16,9 +16,8 @@ from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
-from deviate.replay.executors.protocol import Executor
 from deviate.replay.processes import birth
-from deviate.replay.updates import Order
+from deviate.replay.protocol import Executor, Order
 
 from .conftest import CLUSTERS, Place
 

@@ -1,19 +1,32 @@
-"""The steps of a review: main loop, metrics, near misses, summary; and the effects of answers."""
+"""A review: the user checks in the terminal what will be recorded, step by step."""
 
 import enum
+import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Rejected
 from deviate.project import saving, selection
 from deviate.project.config import Config, MetricConfig
 from deviate.project.config_edit import Entry, Rewriting
-from deviate.project.review import text
-from deviate.project.review.items import SETTINGS, Item, attach, with_place
+from deviate.project.review_items import (
+    SETTINGS,
+    Item,
+    attach,
+    show_error,
+    show_item,
+    show_keys,
+    show_loop,
+    show_misses,
+    show_places,
+    show_summary,
+    with_place,
+)
 from deviate.project.selection import Match
 
 MOST_MISSES = 12
@@ -142,7 +155,7 @@ class _Walk:
         return line, WORDS.get(word, word), rest.strip()
 
     def _begin(self) -> Move:
-        self.screen.show(text.show_loop(self.analysis))
+        self.screen.show(show_loop(self.analysis))
         _, key, _ = self._answer()
         alternatives = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
         if key in alternatives:
@@ -152,9 +165,9 @@ class _Walk:
 
     def _look_at(self, number: int) -> Move:
         item = self.items[number]
-        self.screen.show(text.show_item(item, number + 1, len(self.items), self.analysis))
+        self.screen.show(show_item(item, number + 1, len(self.items), self.analysis))
         if not self.has_shown_keys:
-            self.screen.show(text.show_keys())
+            self.screen.show(show_keys())
             self.has_shown_keys = True
         while True:
             _, key, rest = self._answer()
@@ -164,12 +177,12 @@ class _Walk:
                 item.is_kept = key == "k" and item.metric is not None
                 return Move.NEXT
             if key != "w" and key not in SETTINGS:
-                self.screen.show(text.show_keys())
+                self.screen.show(show_keys())
                 continue
             try:
                 self._change(item, key, rest)
             except InputError as error:
-                self.screen.show(text.show_error(error))
+                self.screen.show(show_error(error))
             else:
                 return Move.STAY
 
@@ -185,7 +198,7 @@ class _Walk:
 
     def _add_misses(self) -> Move:
         misses = self.misses()
-        self.screen.show(text.show_misses(misses, None if self.shows_all_misses else MOST_MISSES))
+        self.screen.show(show_misses(misses, None if self.shows_all_misses else MOST_MISSES))
         line, key, _ = self._answer()
         if key in MOVES:
             return MOVES[key]
@@ -196,14 +209,14 @@ class _Walk:
         return self._add([saving.section_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
 
     def _add_place(self) -> Move:
-        self.screen.show(text.show_places(self.analysis))
+        self.screen.show(show_places(self.analysis))
         line, key, _ = self._answer()
         if key in MOVES:
             return MOVES[key]
         try:
             section = with_place(line, self.analysis.script, MetricConfig(""))
         except InputError as error:
-            self.screen.show(text.show_error(error))
+            self.screen.show(show_error(error))
             return Move.STAY
         return self._add([section])
 
@@ -215,7 +228,7 @@ class _Walk:
             try:
                 self.analysis = attach(self.analysis, section, item, self.items)
             except InputError as error:
-                self.screen.show(text.show_error(error))
+                self.screen.show(show_error(error))
                 continue
             name = section.name or saving.name_from(item.section.expression or "")
             item.change(name=saving.free_name(name, self._names()))
@@ -224,7 +237,7 @@ class _Walk:
         return Move.ADDED if added else Move.STAY
 
     def _end(self) -> Move:
-        self.screen.show(text.show_summary(self.items, self.analysis))
+        self.screen.show(show_summary(self.items, self.analysis))
         _, key, _ = self._answer()
         if key in ("", "w"):
             try:
@@ -237,10 +250,34 @@ class _Walk:
                     ],
                 )
             except InputError as error:
-                self.screen.show(text.show_error(error))
+                self.screen.show(show_error(error))
                 return Move.STAY
             return Move.NEXT
         return MOVES.get(key, Move.STAY)
 
     def _names(self) -> set[str]:
         return {item.section.name for item in self.items}
+
+
+class Terminal:
+    """Writes to standard output and reads from standard input.
+
+    Raises:
+        InputError: one of them is no terminal.
+    """
+
+    def __init__(self) -> None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise InputError(
+                "--review asks questions, and this is no terminal", "Use --save, and edit deviate.toml by hand."
+            )
+        self.console = Console(highlight=False, no_color="NO_COLOR" in os.environ)
+
+    def show(self, content: RenderableType) -> None:
+        self.console.print(content)
+
+    def ask(self, question: str) -> str:
+        try:
+            return self.console.input(question, markup=False)
+        except UnicodeDecodeError:
+            return "?"
