@@ -10,8 +10,8 @@ from deviate.report.figures.reach import cut_note
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import ForestPlot, ForestRow
 
-ROW, TOP, BOTTOM = 44, 8, 46
-FARTHEST = 4.0
+FOREST_ROW, FOREST_TOP, FOREST_BOTTOM = 44, 8, 46
+FARTHEST_SD = 4.0
 """The axis ends at so many times the largest SD: an interval from two runs would leave no room for all others."""
 
 
@@ -19,28 +19,28 @@ def draw_forest(plot: ForestPlot, surface: Surface) -> Figure:
     """Draw one line per variant on an axis from 0."""
     names = min(120.0, 0.3 * surface.n_units, 6 + max(surface.text_width(row.label) for row in plot.rows))
     n = len(plot.rows)
-    figure = new_figure(surface, ROW * n + TOP + BOTTOM)
-    panel = add_panel(figure, surface, left=names + 14, bottom=BOTTOM, right=16, top=TOP)
-    panel.axes.set_xlim(0, 1.04 * _end(plot))
+    figure = new_figure(surface, FOREST_ROW * n + FOREST_TOP + FOREST_BOTTOM)
+    panel = add_panel(figure, surface, left=names + 14, bottom=FOREST_BOTTOM, right=16, top=FOREST_TOP)
+    panel.axes.set_xlim(0, 1.04 * _forest_end(plot))
     panel.arrange_rows(n)
     panel.ticks_x(6)
     if plot.reference is not None:
         panel.rule(x=plot.reference)
-    is_cut = [_draw_row(panel, index, row) for index, row in enumerate(plot.rows)]
+    is_cut = [_draw_forest_row(panel, index, row) for index, row in enumerate(plot.rows)]
     for index, row in enumerate(plot.rows):
         panel.name_row(index, n, [row.label, row.note], gap=14, width=names)
     panel.name_x(plot.axis, tail=cut_note(is_cut=any(is_cut)), width=surface.n_units - 22)
     return figure
 
 
-def _end(plot: ForestPlot) -> float:
+def _forest_end(plot: ForestPlot) -> float:
     largest = max(row.sd or 0.0 for row in plot.rows)
     highest = max(row.high or row.sd or 0.0 for row in plot.rows)
     farthest = max((distance for row in plot.rows for distance in row.distances), default=0.0)
-    return max(farthest, min(highest, FARTHEST * largest))
+    return max(farthest, min(highest, FARTHEST_SD * largest))
 
 
-def _draw_row(panel: Panel, index: int, row: ForestRow) -> bool:
+def _draw_forest_row(panel: Panel, index: int, row: ForestRow) -> bool:
     """Draw one row; returns whether its interval exceeds the panel."""
     y, is_cut = index - 0.12, False
     if row.sd is not None and row.low is not None and row.high is not None:

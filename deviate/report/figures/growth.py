@@ -13,9 +13,9 @@ from deviate.report.figures.thin import LARGEST, Floats, Line, thin
 from deviate.report.format import MINUS
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
-HEIGHT, GAP, LEFT, RIGHT, TOP, BELOW = 110, 52, 58, 16, 26, 42
-MOST_POINTS = 200
-MOST_SHAPES = 40
+GROWTH_HEIGHT, GROWTH_GAP, GROWTH_LEFT, GROWTH_RIGHT, GROWTH_TOP, GROWTH_BELOW = 110, 52, 58, 16, 26, 42
+MOST_GROWTH_POINTS = 200
+MOST_GROWTH_SHAPES = 40
 """Points of a line from which on it is drawn without their shapes."""
 DIFFERENCE = 2
 """Place of the colour of differences: neither run's."""
@@ -25,20 +25,22 @@ def draw_growth(plot: GrowthPlot, surface: Surface) -> Figure:
     """Draw panels with a common axis of steps; a dotted line marks the first difference between the runs."""
     entries = [Entry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
     names = legend_names(surface, entries)
-    n, bottom = len(plot.panels), BELOW + legend_height(names)
-    height = bottom + n * HEIGHT + (n - 1) * GAP + TOP
+    n, bottom = len(plot.panels), GROWTH_BELOW + legend_height(names)
+    height = bottom + n * GROWTH_HEIGHT + (n - 1) * GROWTH_GAP + GROWTH_TOP
     figure = new_figure(surface, height)
     for place, content in enumerate(plot.panels):
-        below = bottom + (n - 1 - place) * (HEIGHT + GAP)
-        panel = add_panel(figure, surface, left=LEFT, bottom=below, right=RIGHT, top=height - below - HEIGHT)
-        _draw(panel, plot, content)
+        below = bottom + (n - 1 - place) * (GROWTH_HEIGHT + GROWTH_GAP)
+        panel = add_panel(
+            figure, surface, left=GROWTH_LEFT, bottom=below, right=GROWTH_RIGHT, top=height - below - GROWTH_HEIGHT
+        )
+        _draw_growth_panel(panel, plot, content)
         if place == n - 1:
             panel.name_x(plot.steps_axis)
-            replace(panel, below=BELOW, names=names).draw_legend()
+            replace(panel, below=GROWTH_BELOW, names=names).draw_legend()
     return figure
 
 
-def _draw(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
+def _draw_growth_panel(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
     x = np.array(plot.steps, dtype=float)
     lines = [_heights(np.array(values, dtype=float), content) for _, values in content.lines]
     panel.axes.set_xlim(*pad_limits(float(x[0]), float(x[-1])))
@@ -54,11 +56,11 @@ def _draw(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
     if plot.first is not None:
         panel.rule(x=float(plot.first))
     for index, heights in enumerate(lines):
-        line = thin(Line(x, heights), MOST_POINTS)
+        line = thin(Line(x, heights), MOST_GROWTH_POINTS)
         place = DIFFERENCE if content.is_logarithmic else index
         # The second run is dashed, so that the first is seen below it where both are equal.
         panel.line(line.x, line.y, place, width=1.6, is_dashed=index == 1)
-        if len(x) <= MOST_SHAPES:
+        if len(x) <= MOST_GROWTH_SHAPES:
             panel.points(line.x, line.y, place, diameter=5.0)
     panel.name_y(content.axis)
 

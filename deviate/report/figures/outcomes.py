@@ -10,13 +10,13 @@ from deviate.report.figures.panel import Entry, add_panel, join_lines, new_figur
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import DifferencePlot, SurvivalPlot
 
-HEIGHT, LEFT, RIGHT, TOP = 190, 62, 16, 28
+PANEL_HEIGHT, PANEL_LEFT, PANEL_RIGHT, PANEL_TOP = 190, 62, 16, 28
 
 
 def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
     """Draw a step function per experiment; the earlier it falls, the earlier runs reached the target."""
     entries = [Entry(line.index, line.label, line.note) for line in plot.lines]
-    panel = new_panel(surface, HEIGHT, entries, left=LEFT - 16, right=RIGHT, top=TOP)
+    panel = new_panel(surface, PANEL_HEIGHT, entries, left=PANEL_LEFT - 16, right=PANEL_RIGHT, top=PANEL_TOP)
     panel.set_scale((0, 1.02 * max(line.last for line in plot.lines) or 1), (-0.02, 1.04), is_whole=True)
     # Five units in data, above and below a run that ended.
     half = 5 * 1.06 / panel.height
@@ -37,8 +37,8 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     x, y = np.array(plot.steps, dtype=float), np.array(plot.difference)
     low, high = np.array(plot.band, dtype=float).T
     is_known = np.isfinite(low) & np.isfinite(high)
-    figure = new_figure(surface, HEIGHT + TOP + 60)
-    panel = add_panel(figure, surface, left=LEFT, bottom=60, right=RIGHT, top=TOP)
+    figure = new_figure(surface, PANEL_HEIGHT + PANEL_TOP + 60)
+    panel = add_panel(figure, surface, left=PANEL_LEFT, bottom=60, right=PANEL_RIGHT, top=PANEL_TOP)
     bottom, top = min(0.0, float(low[is_known].min())), max(0.0, float(high[is_known].max()))
     margin = 0.05 * ((top - bottom) or 1.0)
     panel.set_scale((x[0], x[-1]), (bottom - margin, top + margin), is_whole=True)
@@ -50,5 +50,5 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel.name_y(plot.axis)
     panel.name_x("main-loop step")
     first = "" if plot.first is None else f"; dotted: they first differ at step {plot.first}"
-    panel.text(6 - LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
+    panel.text(6 - PANEL_LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
     return figure

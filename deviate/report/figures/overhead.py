@@ -9,7 +9,7 @@ from deviate.report.figures.panel import Entry, Panel, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import KernelPlot
 
-ROW, TOP, BELOW = 20, 10, 44
+KERNEL_ROW, KERNEL_TOP, KERNEL_BELOW = 20, 10, 44
 FREE, HELD = 0, 1
 
 
@@ -17,12 +17,12 @@ def draw_kernels(plot: KernelPlot, surface: Surface) -> Figure:
     """Draw the kernels, with a thin line between the two modes; a kernel of one mode has a single point."""
     n, entries = len(plot.lines), [Entry(FREE, plot.free), Entry(HELD, plot.held)]
     left = min(0.46 * surface.n_units, 12 + max(surface.text_width(line.label) for line in plot.lines))
-    panel = new_panel(surface, ROW * n, entries, left=left, right=14, top=TOP, below=BELOW)
+    panel = new_panel(surface, KERNEL_ROW * n, entries, left=left, right=14, top=KERNEL_TOP, below=KERNEL_BELOW)
     times = [time for line in plot.lines for time in (line.free, line.held) if time]
     panel.axes.set_xscale("log")
     panel.axes.set_xlim(min(times) / 1.5, max(times) * 1.5)
     panel.arrange_rows(n)
-    _set_ticks(panel, plot)
+    _set_time_ticks(panel, plot)
     for row, line in enumerate(plot.lines):
         if line.free and line.held:
             panel.line([line.free, line.held], [row, row], None, width=0.8)
@@ -35,7 +35,7 @@ def draw_kernels(plot: KernelPlot, surface: Surface) -> Figure:
     return panel.figure
 
 
-def _set_ticks(panel: Panel, plot: KernelPlot) -> None:
+def _set_time_ticks(panel: Panel, plot: KernelPlot) -> None:
     """Ticks inside the panel; if there is no space for all, only powers of ten, then only some of them."""
     low, high = panel.axes.get_xlim()
     ticks = [(value, text) for value, text in plot.ticks if low <= value <= high]

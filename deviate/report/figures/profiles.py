@@ -10,14 +10,14 @@ from deviate.report.figures.panel import Entry, is_dashed, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import ProfileLine, ProfilePlot
 
-HEIGHT, LEFT = 190, 46
+PROFILE_HEIGHT, PROFILE_LEFT = 190, 46
 SHAPES_ON_LINE = 3
 
 
 def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
     """Draw a line per experiment; higher is better."""
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
-    panel = new_panel(surface, HEIGHT, entries, left=LEFT)
+    panel = new_panel(surface, PROFILE_HEIGHT, entries, left=PROFILE_LEFT)
     panel.set_scale((plot.thresholds[0], plot.thresholds[-1]), (-0.02, 1.02))
     x = np.array(plot.thresholds)
     for line in plot.lines:

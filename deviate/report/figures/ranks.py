@@ -18,12 +18,12 @@ def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
     figure = new_figure(surface, height)
     panel = add_panel(figure, surface, left=0, bottom=0, right=0, top=0)
-    scale = _Scale(panel, plot, height)
+    scale = _RankScale(panel, plot, height)
     # Coordinates are units from the top left: all there is are lines and names at set distances.
     panel.axes.set_xlim(0, surface.n_units)
     panel.axes.set_ylim(height, 0)
     panel.axes.set_axis_off()
-    _draw_scale(scale, plot)
+    _draw_rank_scale(scale, plot)
     for index, (low, high) in enumerate(plot.cliques):
         y = HEAD + 9 + BAR * index
         scale.panel.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], None, width=4)
@@ -32,7 +32,7 @@ def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
     return figure
 
 
-class _Scale:
+class _RankScale:
     """Converts ranks to units from the left."""
 
     def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
@@ -50,7 +50,7 @@ class _Scale:
         self.panel.text(x, self.height - y, text, ha=ha, va=va)
 
 
-def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
+def _draw_rank_scale(scale: _RankScale, plot: RankPlot) -> None:
     n, width, surface = scale.n, scale.width, scale.panel.surface
     scale.panel.line([scale.left, scale.right], [HEAD, HEAD], None, width=1)
     # Whole ranks, and no more of them than have room for their number.
@@ -71,7 +71,7 @@ def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
     scale.text(x, 43, fitted, va="bottom")
 
 
-def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
+def _draw_name(scale: _RankScale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
     """Draw a name: the better half at the left, best on top; others at the right, worst on top; no lines cross."""
     n_left = (scale.n + 1) // 2
     is_left = index < n_left

@@ -8,7 +8,7 @@ from deviate.report.figures.reach import axis_limits, cut_note
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import SweepLine, SweepPlot
 
-HEIGHT, LEFT, RIGHT, BELOW = 180, 62, 18, 44
+SWEEP_HEIGHT, SWEEP_LEFT, SWEEP_RIGHT, SWEEP_BELOW = 180, 62, 18, 44
 APART = 13.0
 """Units between the variants at one value."""
 
@@ -16,13 +16,13 @@ APART = 13.0
 def draw_sweep(plot: SweepPlot, surface: Surface) -> Figure:
     """Draw the figure; variants are slightly offset, so that none hides another."""
     entries = [Entry(line.index, line.label) for line in plot.lines] if len(plot.lines) > 1 else []
-    panel = new_panel(surface, HEIGHT, entries, left=LEFT, right=RIGHT, below=BELOW)
-    _scale(panel, plot)
-    is_cut = [_draw(panel, line, place - (len(plot.lines) - 1) / 2) for place, line in enumerate(plot.lines)]
+    panel = new_panel(surface, SWEEP_HEIGHT, entries, left=SWEEP_LEFT, right=SWEEP_RIGHT, below=SWEEP_BELOW)
+    _set_sweep_limits(panel, plot)
+    is_cut = [_draw_sweep_line(panel, line, place - (len(plot.lines) - 1) / 2) for place, line in enumerate(plot.lines)]
     return panel.finish(plot.axis, plot.argument, tail=cut_note(is_cut=any(is_cut)))
 
 
-def _scale(panel: Panel, plot: SweepPlot) -> None:
+def _set_sweep_limits(panel: Panel, plot: SweepPlot) -> None:
     labels = dict(sorted({point.at: point.label for line in plot.lines for point in line.points}.items()))
     places = list(labels)
     axes = panel.axes
@@ -41,7 +41,7 @@ def _scale(panel: Panel, plot: SweepPlot) -> None:
     panel.ticks_at(labels, widest=panel.width / 4)
 
 
-def _draw(panel: Panel, line: SweepLine, place: float) -> bool:
+def _draw_sweep_line(panel: Panel, line: SweepLine, place: float) -> bool:
     """Draw one line; returns whether an interval exceeds the panel."""
     unit, is_cut = panel.surface.unit, False
     for point in line.points:
