@@ -27,7 +27,7 @@ MODULES = (
     "deviate.report.data.embedded",
     "deviate.diverge.report.document",
     "deviate.report.figures.bundle",
-    "deviate.report.figures.drawing",
+    "deviate.report.figures.write",
     "deviate.report.forms.check_text",
     "deviate.report.figures.write",
     "deviate.report.paper.files",

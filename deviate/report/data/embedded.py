@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deviate.model import Findings, Series
 from deviate.report.data.plain import plain
-from deviate.report.figures.thin import line_of, thin
+from deviate.report.figures.bundle import line_of, thin
 
 MOST_CHARACTERS = 400_000
 FEWEST_POINTS, MOST_POINTS = 12, 400
