@@ -22,7 +22,6 @@ from deviate.report.document import (
     is_words,
 )
 from deviate.report.format import clean, counted, shorten
-from deviate.report.forms.check_text import check_comment
 from deviate.report.forms.markdown_text import escape
 from deviate.report.forms.registry import document_form
 from deviate.report.medium import Medium
@@ -35,6 +34,7 @@ MOST_WARNINGS = 20
 MOST_ROWS = 60
 """Of a table on stability."""
 LONGEST_SENTENCE = 2_000
+MARKS = {"passed": "pass", "failed": "**fail**", "error": "**incomplete**", "undecided": "undecided", "absent": "-"}
 
 
 @document_form("markdown")
@@ -42,10 +42,25 @@ def render_markdown(document: Document, _medium: Medium) -> str:
     """Render a document as Markdown: the result first, then what readers need to know about it."""
     match document:
         case Check():
-            return check_comment(document, _report(document.report))
+            return _check(document, _report(document.report))
         case Report():
             return _report(document)
     return _document(document)
+
+
+def _check(check: Check, report: str) -> str:
+    """The check as a Markdown table, with advice and the report of the same runs."""
+    rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
+    for case in check.cases:
+        figures = "; ".join(f"{label} {text}" for label, text in case.figures)
+        reason = escape(f"{figures}: {case.reason}" if figures else case.reason)
+        rows.append(f"| {MARKS[case.outcome]} | {escape(case.name)} | {escape(case.subject)} | {reason} |")
+    advice = "\n".join(f"- {escape(case.headline)}. {escape(case.advice)}" for case in check.cases if case.advice)
+    warnings = [warning for warning in check.warnings if warning not in check.report.warnings]
+    warning_lines = "\n".join(f"- Warning: {escape(warning)}" for warning in warnings)
+    head = f"## deviate check: {escape(check.word)}\n\n{escape(check.result)}."
+    blocks = [head, "\n".join(rows), advice, warning_lines, report.rstrip()]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _document(document: Document) -> str:

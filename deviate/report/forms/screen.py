@@ -9,7 +9,7 @@ from deviate.report.lines import cut, fill_lines, pad, widest
 
 N_LINES = 23
 """Of a screen of 24, so that where the page lies still stands below."""
-MOST = (8, 4, 3, 2, 1)
+LINES_PER_POINT = (8, 4, 3, 2, 1)
 """Lines that a point may take, fewer where the screen would not hold all; the page has the rest."""
 MOST_NOTES = 2
 SHORTEST_LABEL = 9
@@ -19,7 +19,7 @@ APART = "   "
 def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> list[str]:
     """The lines of the screen, headline first."""
     lines: list[str] = []
-    for most in MOST:
+    for most in LINES_PER_POINT:
         lines = [
             *fill_lines(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
             *fill_lines(clean(subtitle), width, "", "  ")[:most],
@@ -47,12 +47,12 @@ def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
     column = max(SHORTEST_LABEL, widest([point.label for point in points])) + 2
     for point in points:
         head = pad(point.label, column)
-        for line in _lines(point, width - column, most):
+        for line in _point_lines(point, width - column, most):
             yield f"{head}{line}".rstrip()
             head = " " * column
 
 
-def _lines(point: Point, width: int, most: int) -> Iterator[str]:
+def _point_lines(point: Point, width: int, most: int) -> Iterator[str]:
     """Text with code beside it if it fits, else below."""
     text = fill_lines(clean(point.text), width)
     code = [clean(line) for line in point.code.splitlines() if line.strip()]

@@ -1,10 +1,12 @@
 """The report for a terminal: a block per experiment, noise, verdict, other metrics, and warnings at the end."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from deviate.report.document import (
     Absent,
     Block,
+    Case,
     Cell,
     Check,
     Document,
@@ -18,7 +20,6 @@ from deviate.report.document import (
     Verdict,
 )
 from deviate.report.format import clean, counted, shorten_middle
-from deviate.report.forms.check_text import check_lines
 from deviate.report.forms.registry import document_form
 from deviate.report.forms.screen import screen
 from deviate.report.lines import align_rows, cut, fill_lines, join_parts, name, pad, widest
@@ -29,6 +30,7 @@ MOST_FAILURES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
+OUTCOME_CODES = {"failed": "\x1b[1;31m", "error": "\x1b[1;31m", "undecided": "\x1b[1;33m", "passed": "\x1b[1;32m"}
 
 
 @document_form("terminal")
@@ -228,6 +230,50 @@ def _others(report: Report, width: int) -> list[str]:
         return []
     head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
     return [*align_rows([head, *rows], width, remarks), ""]
+
+
+def check_lines(check: Check, medium: Medium) -> str:
+    """A block per metric, one line for everything else that is in order, and the result at the end."""
+    lines: list[str] = []
+    for case in check.cases:
+        lines += _case_lines(case, medium)
+    for warning in check.warnings:
+        lines += _wrap(f"Warning  {warning}", medium, "         ")
+    word = _paint_outcome(check.word, "passed" if check.code == 0 and check.word == "passed" else _worst(check), medium)
+    lines += [""] if lines else []
+    lines += [f"Result: {word}   {check.result}"]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _case_lines(case: Case, medium: Medium) -> Iterator[str]:
+    if case.kind == "metric":
+        head, *rest = _wrap(f"Check: {case.headline}", medium, "  ")
+        yield head.replace(case.word, _paint_outcome(case.word, case.outcome, medium), 1)
+        yield from rest
+        yield from _wrap(f"  {case.reason}", medium, "  ")
+        figures = [f"{label} {text}" for label, text in case.figures[2:]]
+        yield from _wrap(f"  {' · '.join(figures)}", medium, "  ")
+    else:
+        yield from _wrap(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", medium, " " * 11)
+    if case.advice:
+        yield from _wrap(f"  What to do: {case.advice}", medium, "  ")
+
+
+def _worst(check: Check) -> str:
+    return "failed" if check.code else "undecided"
+
+
+def _wrap(text: str, medium: Medium, indent: str) -> list[str]:
+    width = max(medium.width, NARROWEST)
+    first = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        text.strip(), width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
+
+
+def _paint_outcome(text: str, outcome: str, medium: Medium) -> str:
+    code = OUTCOME_CODES.get(outcome, "")
+    return f"{code}{text}{RESET}" if medium.is_coloured and code else text
 
 
 def _paint(text: str, code: str, medium: Medium) -> str:
