@@ -8,8 +8,7 @@ from deviate.report.format import shorten
 from deviate.report.forms.latex_floats import floats, label_of, standalone
 from deviate.report.forms.registry import document_form
 from deviate.report.forms.siunitx import NumberColumn, is_number, number_column, number_text
-from deviate.report.forms.tex import escape, prose, typeset
-from deviate.report.forms.text_width import SIZES, fit_text, width_pt
+from deviate.report.forms.tex import SIZES, escape, fit_text, prose, typeset, width_pt
 from deviate.report.medium import Medium
 from deviate.report.numbers import TO
 

@@ -7,7 +7,7 @@ from deviate import __version__
 from deviate.model import Comparison, Completion, CompletionComparison, Findings, Interval, Test, Unavailable
 from deviate.registry import wing
 from deviate.report.document import Report
-from deviate.report.forms.templates import source
+from deviate.report.forms.html import source
 from deviate.report.further import figure_of
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
