@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.model import Findings, Series
-from deviate.report.data.plain import plain
+from deviate.report.data.published import plain
 from deviate.report.figures.bundle import line_of, thin
 
 MOST_CHARACTERS = 400_000

@@ -1,22 +1,30 @@
 """What of the findings is published and under which names: the one description that JSON and its schema both follow."""
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache, partial
 from inspect import getdoc
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
+from deviate import __version__
 from deviate.model import (
+    NOT_ASKED,
     BreakdownPart,
+    ClassStability,
     Comparison,
+    Convergence,
+    ConvergenceRow,
     CurveComparison,
     Description,
+    Estimate,
     Experiment,
     ExperimentFindings,
     Findings,
     Flip,
+    FurtherFigure,
     InjectedCode,
     Interval,
     Metric,
@@ -28,6 +36,7 @@ from deviate.model import (
     Run,
     Score,
     SelectedMetric,
+    SetStability,
     TaskFindings,
     Test,
     Unavailable,
@@ -36,7 +45,8 @@ from deviate.model import (
     WeightStability,
 )
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
-from deviate.report.further import FurtherField, further_fields
+from deviate.report.format import SURROGATE
+from deviate.stats import Statistic, labelled_statistics
 
 SCHEMA = 7
 # 2026-11-21  1  first format.
@@ -175,6 +185,42 @@ def publish(shapes: Mapping[type, Shape]) -> None:
     SHAPES.update(shapes)
 
 
+# Statistics that are registered with a label, which every form shows by their own description.
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherField:
+    """The fields that such a statistic adds to a comparison.
+
+    Attributes:
+        kind: the type of its values, as annotated.
+    """
+
+    name: str
+    kind: object
+    statistic: Statistic
+    of: Callable[[Comparison], object]
+
+
+def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
+    """The value of the statistic; unavailable if the comparison does not have it."""
+    return next((figure for figure in comparison.further if figure.name == name), FurtherFigure(name, NOT_ASKED))
+
+
+def further_fields() -> Iterator[FurtherField]:
+    """Fields in order of name, each estimate followed by its interval."""
+    for statistic in labelled_statistics():
+        kind: object = Test | Unavailable if statistic.kind == "test" else Estimate
+        yield FurtherField(statistic.name, kind, statistic, partial(_read_figure, statistic.name, "value"))
+        if statistic.interval is not None:
+            interval = partial(_read_figure, statistic.name, "interval")
+            yield FurtherField(f"{statistic.name}_interval", Interval | Unavailable, statistic, interval)
+
+
+def _read_figure(name: str, member: str, comparison: Comparison) -> object:
+    return getattr(figure_of(comparison, name), member)
+
+
 SENTENCES: frozenset[type] = frozenset({NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""
 
@@ -302,3 +348,57 @@ def descriptions(owner: type) -> dict[str, str]:
         for heading, description in zip(parts[1::2], parts[2::2], strict=True)
         for name in heading.split(", ")
     }
+
+
+# Findings as plain values for strict JSON: unrounded numbers, and reasons for missing ones.
+
+DRAWN: dict[type, frozenset[str]] = {
+    CurveComparison: frozenset(
+        {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
+    ),
+    SetStability: frozenset({"disagreement"}),
+    WeightStability: frozenset({"distances"}),
+    ClassStability: frozenset({"accuracies"}),
+    Convergence: frozenset({"step_seconds"}),
+    ConvergenceRow: frozenset({"steps", "seconds"}),
+}
+"""Members with a number per step, per pair of runs, or per run and class: a page has drawn most, the files have all."""
+
+
+def document_data(
+    schema: int, findings: object, warnings: Sequence[str], *, without_drawn: bool = False
+) -> dict[str, Json]:
+    """A document with its format number; the warnings are those that are shown to users.
+
+    Args:
+        without_drawn: leave out the members of `DRAWN`.
+    """
+    members_ = _mapping(findings, without_drawn=without_drawn)
+    return {"schema": schema, "deviate": __version__, **members_, "warnings": [_text(text) for text in warnings]}
+
+
+def plain(value: object, *, without_drawn: bool = False) -> Json:
+    """Convert values as described in `deviate.report.data.published`: tuples to lists, classes to mappings."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, tuple):
+        return [plain(item, without_drawn=without_drawn) for item in value]
+    if isinstance(value, dict):
+        return {_text(str(key)): plain(item, without_drawn=without_drawn) for key, item in value.items()}
+    is_mapping = is_dataclass(value) and type(value) not in SENTENCES
+    return _mapping(value, without_drawn=without_drawn) if is_mapping else _text(str(value))
+
+
+def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
+    left_out = DRAWN.get(type(value), frozenset()) if without_drawn else frozenset()
+    shown_members = (member for member in members(type(value)) if member.name not in left_out)  # type: ignore[arg-type]  # a class has a hash
+    return {member.name: plain(member.of(value), without_drawn=without_drawn) for member in shown_members}
+
+
+def _text(text: str) -> str:
+    """Text without lone surrogates, which strict readers reject."""
+    return SURROGATE.sub("\ufffd", text)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deviate.model import NOT_ASKED, Comparison, Equivalence, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.report.data.published import figure_of
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, difference_unit, p_cell, replicates
-from deviate.report.further import figure_of
 from deviate.report.numbers import Number, p_value, with_unit
 from deviate.report.parts.compare import (
     difference_cell,

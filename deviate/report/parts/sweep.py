@@ -9,9 +9,8 @@ from deviate.base import redact_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report import numbers
-from deviate.report.data.plain import document_data
-from deviate.report.data.published import SWEEP_SCHEMA
-from deviate.report.data.scores import shield_rows
+from deviate.report.data.published import SWEEP_SCHEMA, document_data
+from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import (
     clean,
