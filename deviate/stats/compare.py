@@ -29,8 +29,16 @@ from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
-from deviate.stats.tests.equivalence import equivalence, paired_equivalence
+from deviate.stats.tests.both import (
+    ask_fit,
+    both_interval,
+    equivalence,
+    including,
+    paired_both_interval,
+    paired_equivalence,
+    permutation_test,
+    upper_p,
+)
 from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
 from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide

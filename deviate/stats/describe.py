@@ -21,7 +21,7 @@ from deviate.model import (
 )
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.design.precision import precision_note, target_of
-from deviate.stats.estimates.aggregate import aggregate_series
+from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note
 from deviate.stats.estimates.bootstrap import (
     Resamples,
     Source,
@@ -30,10 +30,14 @@ from deviate.stats.estimates.bootstrap import (
     median_bootstrap,
     sd_bootstrap,
 )
-from deviate.stats.estimates.contention import contention
-from deviate.stats.estimates.intervals import mean_interval, sd_interval, standard_error
-from deviate.stats.estimates.non_finite import non_finite_note
-from deviate.stats.estimates.relative import coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.estimates.one_sample import (
+    coefficient_of_variation,
+    error_variation,
+    mean_interval,
+    sd_interval,
+    standard_error,
+    variation_interval,
+)
 from deviate.stats.estimates.robust import (
     excess_kurtosis,
     interquartile_range,

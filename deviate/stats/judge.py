@@ -34,11 +34,10 @@ from deviate.stats.advice import (
 )
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
-from deviate.stats.estimates.aggregate import check_aggregate
+from deviate.stats.estimates.aggregate import check_aggregate, non_finite_warnings
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
 from deviate.stats.estimates.evaluation import evaluation_warnings
-from deviate.stats.estimates.non_finite import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, label, match_metrics
@@ -46,9 +45,9 @@ from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
-from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
+from deviate.stats.tests.survival import attainment
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})

@@ -14,9 +14,9 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
+from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
-from deviate.stats.estimates.intervals import sd_interval
-from deviate.stats.estimates.overhead import overhead
+from deviate.stats.estimates.one_sample import sd_interval
 from deviate.stats.estimates.sample import moments, spread_refusal
 from deviate.stats.estimates.variance import (
     variance_excess,

@@ -16,14 +16,14 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.compare import compare_descriptions
+from deviate.stats.estimates.aggregate import contention
 from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.contention import contention
 from deviate.stats.interim_analysis import standing
 from deviate.stats.multiple.family import adjust
-from deviate.stats.tests.attainment import compare_attainment
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import compare_completion, worst_rank
 from deviate.stats.tests.paired import differing_rules
+from deviate.stats.tests.survival import compare_attainment
 
 
 def compare_all(
