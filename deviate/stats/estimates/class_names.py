@@ -51,7 +51,7 @@ MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED
 """No class even after a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
 NO_PART = MEASURED | SPLITS | STAGES | UNITS
 TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W_]+")
-TAIL = re.compile(r"([a-z]+)(\d+)")
+NUMBERED_WORD = re.compile(r"([a-z]+)(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _tokens(name: str) -> Iterator[_Token]:
     """Words with their positions; `class3` is two words."""
     for match in TOKEN.finditer(name):
         word = match[0].lower()
-        tail = TAIL.fullmatch(word)
+        tail = NUMBERED_WORD.fullmatch(word)
         if tail is not None and tail[1] in MARKERS:
             middle = match.start() + len(tail[1])
             yield _Token(tail[1], match.start(), middle)

@@ -101,7 +101,7 @@ def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
     return f"{_places(suspects)}Read the data from files, or {holding}: --variants {'+'.join(rest) or 'control'}."
 
 
-def _places(events: Sequence[DrawEvent]) -> str:
+def _draw_places(events: Sequence[DrawEvent]) -> str:
     """The sentence `Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
     if not events:
         return ""

@@ -8,7 +8,7 @@ from scipy import integrate, special
 
 Floats = NDArray[np.float64]
 N_POINTS = 4001
-TAIL = 1e-13
+LEFT_OUT = 1e-13
 """Probability outside the grid of a distribution."""
 
 
@@ -21,7 +21,7 @@ def mean_largest_sd(spreads: Sequence[float], n: int) -> float:
     (0.973, 1.346)
     """
     df = n - 1
-    grid = np.linspace(0.0, float(np.sqrt(special.chdtri(df, TAIL) / df)), N_POINTS)
+    grid = np.linspace(0.0, float(np.sqrt(special.chdtri(df, LEFT_OUT) / df)), N_POINTS)
     return _mean_largest(spreads, grid, special.chdtr(df, df * grid**2))
 
 
@@ -33,7 +33,7 @@ def mean_largest_range(spreads: Sequence[float], n: int) -> float:
     >>> round(mean_largest_range([1.0], 8), 4), round(mean_largest_range([2.0], 16), 4)
     (2.8472, 7.064)
     """
-    grid = np.linspace(0.0, 2 * float(special.ndtri(1 - TAIL)) + 2, N_POINTS)
+    grid = np.linspace(0.0, 2 * float(special.ndtri(1 - LEFT_OUT)) + 2, N_POINTS)
     return _mean_largest(spreads, grid, _range_below(grid, n))
 
 
