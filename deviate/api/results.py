@@ -1,24 +1,50 @@
 """Results as a notebook holds them: a verdict, a sentence to paste, tables, and a picture of themselves."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from deviate import report
+from deviate import report, workflows
 from deviate.api import frames
 from deviate.api.figure import Figure
 from deviate.api.predictions import predictions_frame
-from deviate.api.select import stability_of
-from deviate.api.summary import summary_html
 from deviate.errors import InputError
-from deviate.model import Captured, Findings, NoiseFindings
+from deviate.model import (
+    Captured,
+    Comparison,
+    Convergence,
+    Experiment,
+    Findings,
+    NoiseFindings,
+    SetStability,
+    StabilityDifference,
+    StabilityFindings,
+    WeakModels,
+    WeightStability,
+)
 from deviate.registry import wing
-from deviate.report import COLUMN_IN, Picture, clean, pictures
+from deviate.report import (
+    COLUMN_IN,
+    NOTHING,
+    Absent,
+    Entry,
+    Picture,
+    Report,
+    Table,
+    clean,
+    difference_cell,
+    metric_name,
+    pictures,
+    places_of_difference,
+    verdict_word,
+)
 from deviate.report.paper import Style, paper_files
-from deviate.workflows import refuse_paper_folder, write_paper
+from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,3 +245,103 @@ class Results:
     @cached_property
     def _report(self) -> report.Report:
         return report.build_report(self.findings)
+
+
+# A few lines of HTML, which a notebook shows below a cell.
+
+
+def summary_html(report: Report, notes: Sequence[str] = (), figure: str = "") -> str:
+    """Verdict, figure, table and footnotes; what the user's names hold is text.
+
+    Args:
+        notes: how the scores were read. figure: markup of ours.
+    """
+    table = report.results()
+    parts = [
+        f"<p><strong>Verdict: {escape(verdict.word)}</strong> {numbers}</p>"
+        for verdict in report.verdicts
+        for numbers in (escape(" ".join(filter(None, (verdict.metric, verdict.change, verdict.interval)))),)
+    ]
+    parts += [f"<p>{escape(report.no_verdict)}</p>"] if report.no_verdict else []
+    parts += [figure] if figure else []
+    parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
+    if table.footnotes:
+        parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]
+    parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
+    parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in report.warnings]
+    return "\n".join(["<div>", *parts, "</div>"])
+
+
+def _rows(table: Table) -> Iterator[str]:
+    yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.columns)}</tr>"
+    for row in table.rows:
+        yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
+
+
+def _cell(entry: Entry) -> str:
+    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    text = f"<b>{text}</b>" if not isinstance(entry, Absent) and entry.is_best else text
+    marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
+    return f"<td>{text}{marks}</td>"
+
+
+# Some experiments of findings on stability, as findings of their own.
+
+Part = TypeVar("Part", SetStability, WeightStability, Convergence, WeakModels, StabilityDifference)
+
+
+def stability_of(findings: StabilityFindings, places: Sequence[int]) -> StabilityFindings:
+    """What is told of the experiments at these places, counted anew in this order.
+
+    Differences stay where the baseline, which they are from, is the first of them.
+    """
+    anew = {place: number for number, place in enumerate(places)}
+    has_baseline = bool(places) and places[0] == 0
+
+    def select(parts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(replace(part, experiment=anew[part.experiment]) for part in parts if part.experiment in anew)
+
+    return StabilityFindings(
+        sets=select(findings.sets),
+        weights=select(findings.weights),
+        convergence=select(findings.convergence),
+        weak=select(findings.weak),
+        reasons=tuple(findings.reasons[place] for place in places if place < len(findings.reasons)),
+        differences=select(findings.differences) if has_baseline else (),
+    )
+
+
+# Experiments and comparisons themselves, as `deviate.read` and `results.findings` hand them out, show themselves too.
+# They are plain values, of which the rooms below know nothing of HTML; IPython is told how to show them.
+
+
+class Formatter(Protocol):
+    """What IPython has for a form of output.
+
+    Source: IPython 8, `IPython.core.formatters.BaseFormatter.for_type`.
+    """
+
+    def for_type(self, typ: type, func: Callable[[Any], str], /) -> object: ...
+
+
+def show_in_notebook() -> None:
+    """Tell the running IPython, if there is one; without it nothing is imported."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    formatter = getattr(shell, "display_formatter", None)
+    if formatter is not None:
+        html_formatter: Formatter = formatter.formatters["text/html"]
+        html_formatter.for_type(Experiment, experiment_html)
+        html_formatter.for_type(Comparison, comparison_html)
+
+
+def experiment_html(experiment: Experiment) -> str:
+    """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
+    return Results(workflows.describe((experiment,), AnalysisOptions()))._repr_html_()
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The verdict on one metric; its scores are with the experiments, and so are its figures."""
+    change = difference_cell(comparison, places_of_difference(comparison)).text
+    sentence = f"{metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
+    return f"<p><strong>Verdict: {escape(verdict_word(comparison))}</strong> {escape(sentence)}</p>"

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Reason, Score, Unavailable
 from deviate.model.plan import SelectedMetric
-from deviate.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)

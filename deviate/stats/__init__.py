@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
+    from deviate.stats.estimates.breakdowns import mean_largest_range as mean_largest_range
+    from deviate.stats.estimates.breakdowns import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.cost import cost as cost
     from deviate.stats.estimates.cost import overhead as overhead
     from deviate.stats.estimates.effect import cliffs_delta as cliffs_delta
@@ -60,10 +62,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import sd_ratio_interval as sd_ratio_interval
     from deviate.stats.estimates.effect import superiority as superiority
     from deviate.stats.estimates.effect import superiority_interval as superiority_interval
-    from deviate.stats.estimates.evaluation import cure as cure
-    from deviate.stats.estimates.evaluation import hash_words as hash_words
-    from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
-    from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.one_sample import SINGLE_RUN as SINGLE_RUN
     from deviate.stats.estimates.one_sample import coefficient_of_variation as coefficient_of_variation
     from deviate.stats.estimates.one_sample import error_variation as error_variation
@@ -76,6 +74,8 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.one_sample import standard_error as standard_error
     from deviate.stats.estimates.one_sample import variation_interval as variation_interval
     from deviate.stats.estimates.proof import agreement as agreement
+    from deviate.stats.estimates.proof import cure as cure
+    from deviate.stats.estimates.proof import hash_words as hash_words
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement
     from deviate.stats.estimates.robust import excess_kurtosis as excess_kurtosis

@@ -23,7 +23,7 @@ from deviate.model.check import (
     ControlCheck,
     MetricCheck,
 )
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability

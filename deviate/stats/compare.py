@@ -17,7 +17,7 @@ from deviate.model import (
     Unavailable,
     Verdict,
 )
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.describe import describe
 from deviate.stats.design.power import (
     detectable_difference,

@@ -19,7 +19,7 @@ from deviate.model import (
     Series,
     Unavailable,
 )
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note
 from deviate.stats.estimates.bootstrap import (

@@ -37,8 +37,7 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.aggregate import check_aggregate, non_finite_warnings
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
-from deviate.stats.estimates.evaluation import evaluation_warnings
-from deviate.stats.estimates.proof import evaluation_agreement
+from deviate.stats.estimates.proof import evaluation_agreement, evaluation_warnings
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from deviate import __version__
 from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.report.document import Report
 from deviate.report.format import clean, confidence_text, counted, duration
 from deviate.report.forms.markdown import escape

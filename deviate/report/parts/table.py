@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model import Comparison, Contrast, Description, Findings, Interval, Unavailable
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.report.document import NOTHING, Absent, Cell, Entry, Layout, Row, Table, cell
 from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
 from deviate.report.numbers import Number, ends, share

@@ -17,7 +17,7 @@ from scipy import optimize, special
 
 from deviate.errors import InputError
 from deviate.model import Spending
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 
 MOST_LOOKS = 50
 SPENDING_NAMES: dict[Spending, str] = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
-from deviate.model.minimum import SPREAD_RUNS
+from deviate.model.estimates import SPREAD_RUNS
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
     Summary,

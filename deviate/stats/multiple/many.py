@@ -10,7 +10,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from deviate.model import Contrast, Estimate, ExperimentFindings, Interval, ManyTable, SelectedMetric, Test, Unavailable
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.estimates.sample import LARGEST, Values, count, moments, never_zero, spread_refusal
 from deviate.stats.interim_analysis import change_results
 from deviate.stats.multiple.family import holm

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Aggregated, Contrast, Estimate, ExperimentFindings, Interval, TaskFindings, Test, Unavailable
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.stats.estimates import stratified
 from deviate.stats.estimates.sample import LARGEST, Values, count, moments, never_zero
 from deviate.stats.interim_analysis import change_results

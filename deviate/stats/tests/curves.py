@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Series, Unavailable
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.estimates.sample import LARGEST, count
 from deviate.stats.tests.two_sample import welch, welch_interval
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Reason, Test, Unavailable
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.stats.estimates.sample import (
     LARGEST,
     Summary,

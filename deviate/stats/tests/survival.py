@@ -24,7 +24,7 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import count
 from deviate.stats.tests.curves import main_loop
