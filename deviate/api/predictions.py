@@ -45,11 +45,11 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
             f"there are: {', '.join(names)}",
         )
     chosen = names[0] if name is None else name
-    frames = [_frame(experiment, one) for experiment, one in captured_sets if one.name == chosen]
+    frames = [_predictions_of(experiment, one) for experiment, one in captured_sets if one.name == chosen]
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
 
-def _frame(experiment: Experiment, captured_set: CapturedSet) -> Any:
+def _predictions_of(experiment: Experiment, captured_set: CapturedSet) -> Any:
     """Examples run by run; `position` is the place of an example in the order of the first run."""
     import numpy as np
     import pandas as pd
