@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from deviate import report, workflows
 from deviate.api import frames
 from deviate.api.figure import Figure
-from deviate.api.predictions import predictions_frame
+from deviate.api.frames import predictions_frame
 from deviate.errors import InputError
 from deviate.model import (
     Captured,
