@@ -15,7 +15,7 @@ from deviate.model import (
 )
 from deviate.report.document import Absent, Figure, MetricPart, Row, Table, cell, quantities
 from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten
-from deviate.report.numbers import TO, Number, Pieces, ends, factor, share, with_unit
+from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, factor, share
 from deviate.report.parts.compare import judgement_of, metric_name
 from deviate.report.parts.describe import (
     cell_of,
@@ -190,7 +190,7 @@ def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
 
 def _scale(description: Description, value: float) -> Pieces:
     """A measure of spread, which is in points if the metric is a percentage."""
-    return with_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
+    return append_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
 
 
 def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from deviate.model import Estimate, Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
-from deviate.report import numbers
 from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     between,
@@ -17,7 +16,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import TO, Number, Pieces, ends, share
+from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, share
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, places_of_interval, unit_of
 from deviate.report.parts.divergence import proof_row
 from deviate.report.plots import ForestPlot, ForestRow
@@ -164,7 +163,7 @@ def _excess(table: NoiseTable) -> Entry:
     unit = unit_of(table.metric)
     squared = f"{unit}²" if unit else ""
     if isinstance(interval, Unavailable):
-        return cell(*numbers.with_unit((Number(excess, None, "signed"),), squared))
+        return cell(*append_unit((Number(excess, None, "signed"),), squared))
     places = places_of_interval(interval)
     level = confidence_text(interval.confidence)
     pieces = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
@@ -173,7 +172,7 @@ def _excess(table: NoiseTable) -> Entry:
         meaning = "above 0: together the sources vary more than their variances add up to"
     elif interval.high < 0:
         meaning = "below 0: together the sources vary less than their variances add up to"
-    return cell(*numbers.with_unit(pieces, squared), f", {meaning}")
+    return cell(*append_unit(pieces, squared), f", {meaning}")
 
 
 def _overhead(overhead: Overhead) -> str:

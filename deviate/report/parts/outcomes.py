@@ -17,7 +17,6 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.report import numbers
 from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     clean,
@@ -30,7 +29,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import TO, Number, Pieces, duration_of, share, text_of
+from deviate.report.numbers import TO, Number, Pieces, append_unit, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
 from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
 from deviate.report.parts.provenance import OUTCOMES
@@ -392,7 +391,7 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry,
     area: Entry = (
         Absent(difference.reason)
         if isinstance(difference, Unavailable)
-        else cell(*numbers.with_unit((Number(difference, places, "signed"),), unit))
+        else cell(*append_unit((Number(difference, places, "signed"),), unit))
     )
     if isinstance(interval, Unavailable):
         return area, Absent(interval.reason), test_cell(test, "t")
