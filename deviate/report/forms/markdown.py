@@ -128,11 +128,8 @@ def _fence(lines: Iterable[str]) -> str:
 
 def _grid(table: Table) -> str:
     """A table with its notes below."""
-    heads = "".join(f" {escape(column)} |" for column in table.columns)
-    lines = [f"|{heads}", f"| --- |{' ---: |' * (len(table.columns) - 1)}"]
-    for row in table.rows:
-        cells = "".join(f" {escape(entry.text)} |" for entry in row.cells)
-        lines.append(f"| {escape(row.label)} |{cells}")
+    lines = [_row([escape(column) for column in table.columns]), _row(["---", *["---:"] * (len(table.columns) - 1)])]
+    lines += [_row([escape(row.label), *(escape(entry.text) for entry in row.cells)]) for row in table.rows]
     notes = [f"{escape(row.label)}: {escape(row.note)}" for row in table.rows if row.note]
     return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
 
@@ -223,7 +220,10 @@ def _verdict(verdict: Verdict) -> str:
 def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
     yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    are_numbers = [any(not is_words(entry) and _has_text(entry) for entry in column) for column in columns]
+    are_numbers = [
+        any(isinstance(entry, Absent) or (entry.pieces and not is_words(entry)) for entry in column)
+        for column in columns
+    ]
     are_numbers = are_numbers or [True] * (len(table.columns) - 1)
     yield _row(["---", *("---:" if is_number else "---" for is_number in are_numbers)])
     for row in (row for rows in groups for row in rows):
@@ -238,10 +238,6 @@ def _label(row: Row) -> str:
     if row.is_heading:
         return f"**{escape(row.label)}**"
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
-
-
-def _has_text(entry: Entry) -> bool:
-    return isinstance(entry, Absent) or bool(entry.pieces)
 
 
 def _cell(entry: Entry) -> str:

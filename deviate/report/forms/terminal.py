@@ -241,7 +241,8 @@ def check_lines(check: Check, medium: Medium) -> str:
         lines += _case_lines(case, medium)
     for warning in check.warnings:
         lines += _wrap(f"Warning  {warning}", medium, "         ")
-    word = _paint_outcome(check.word, "passed" if check.code == 0 and check.word == "passed" else _worst(check), medium)
+    colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
+    word = _paint_outcome(check.word, colour, medium)
     lines += [""] if lines else []
     lines += [f"Result: {word}   {check.result}"]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -259,10 +260,6 @@ def _case_lines(case: Case, medium: Medium) -> Iterator[str]:
         yield from _wrap(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", medium, " " * 11)
     if case.advice:
         yield from _wrap(f"  What to do: {case.advice}", medium, "  ")
-
-
-def _worst(check: Check) -> str:
-    return "failed" if check.code else "undecided"
 
 
 def _wrap(text: str, medium: Medium, indent: str) -> list[str]:

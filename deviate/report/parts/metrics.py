@@ -205,18 +205,6 @@ def _outliers(description: Description, mad: float) -> Pieces:
     return (replicates(description.outliers) if description.outliers else "none",)
 
 
-def _factor(_: Description, value: float) -> Pieces:
-    return factor(value)
-
-
-def _share(_: Description, value: float) -> Pieces:
-    return share(value)
-
-
-def _shares(_: Description, interval: Interval) -> Pieces:
-    return (*share(interval.low), TO, *share(interval.high))
-
-
 def _ends(description: Description, interval: Interval) -> Pieces:
     return ends(interval.low, interval.high, places_of(description))
 
@@ -235,11 +223,11 @@ _QUANTITIES: tuple[Quantity, ...] = (
     ("standard error of the mean", "SD / √n", "se", _scale),
     ("quartiles", "linear between scores, then their distance", "quartiles", _both),
     ("MAD", "scaled to the SD of normal scores", "mad", _scale),
-    ("skewness", SHAPE, "skewness", _factor),
-    ("excess kurtosis", SHAPE, "kurtosis", _factor),
+    ("skewness", SHAPE, "skewness", lambda _, value: factor(value)),
+    ("excess kurtosis", SHAPE, "kurtosis", lambda _, value: factor(value)),
     ("outliers", OUTLIERS, "mad", _outliers),
-    ("interval of the CV", "", "cv_interval", _shares),
-    ("CV of the error rate", "SD / (1 − mean)", "error_cv", _share),
+    ("interval of the CV", "", "cv_interval", lambda _, cv: (*share(cv.low), TO, *share(cv.high))),
+    ("CV of the error rate", "SD / (1 − mean)", "error_cv", lambda _, value: share(value)),
     ("interval of the mean", CROSS_CHECK, "mean_bootstrap", _ends),
     ("interval of the mean", CROSS_CHECK, "mean_percentile", _ends),
     ("interval of the SD", CROSS_CHECK, "sd_bootstrap", _ends),
