@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Span as Span
     from deviate.model.analysis import TapForm as TapForm
     from deviate.model.comparisons import Aggregated as Aggregated
+    from deviate.model.comparisons import Attainment as Attainment
     from deviate.model.comparisons import AttainmentComparison as AttainmentComparison
     from deviate.model.comparisons import Comparison as Comparison
+    from deviate.model.comparisons import Completion as Completion
     from deviate.model.comparisons import CompletionComparison as CompletionComparison
     from deviate.model.comparisons import Contrast as Contrast
     from deviate.model.comparisons import CurveComparison as CurveComparison
+    from deviate.model.comparisons import Description as Description
     from deviate.model.comparisons import Equivalence as Equivalence
     from deviate.model.comparisons import FurtherFigure as FurtherFigure
     from deviate.model.comparisons import ManyTable as ManyTable
@@ -42,9 +45,6 @@ if TYPE_CHECKING:
     from deviate.model.comparisons import TaskFindings as TaskFindings
     from deviate.model.comparisons import Verdict as Verdict
     from deviate.model.comparisons import Word as Word
-    from deviate.model.descriptions import Attainment as Attainment
-    from deviate.model.descriptions import Completion as Completion
-    from deviate.model.descriptions import Description as Description
     from deviate.model.design import Design as Design
     from deviate.model.design import DesignRow as DesignRow
     from deviate.model.design import Pilot as Pilot

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deviate.model.comparisons import Comparison, CompletionComparison, ManyTable, TaskFindings
-from deviate.model.descriptions import Completion, Description
+from deviate.model.comparisons import Comparison, Completion, CompletionComparison, Description, ManyTable, TaskFindings
 from deviate.model.design import Planning
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
 from deviate.model.plan import SelectedMetric

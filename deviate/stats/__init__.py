@@ -65,12 +65,19 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.one_sample import SINGLE_RUN as SINGLE_RUN
     from deviate.stats.estimates.one_sample import coefficient_of_variation as coefficient_of_variation
     from deviate.stats.estimates.one_sample import error_variation as error_variation
+    from deviate.stats.estimates.one_sample import excess_kurtosis as excess_kurtosis
+    from deviate.stats.estimates.one_sample import heavy_tails as heavy_tails
+    from deviate.stats.estimates.one_sample import interquartile_range as interquartile_range
     from deviate.stats.estimates.one_sample import mean_interval as mean_interval
     from deviate.stats.estimates.one_sample import mean_of as mean_of
+    from deviate.stats.estimates.one_sample import median_deviation as median_deviation
+    from deviate.stats.estimates.one_sample import outliers as outliers
+    from deviate.stats.estimates.one_sample import quartiles as quartiles
     from deviate.stats.estimates.one_sample import range_of as range_of
     from deviate.stats.estimates.one_sample import relative_range as relative_range
     from deviate.stats.estimates.one_sample import sd_interval as sd_interval
     from deviate.stats.estimates.one_sample import sd_of as sd_of
+    from deviate.stats.estimates.one_sample import skewness as skewness
     from deviate.stats.estimates.one_sample import standard_error as standard_error
     from deviate.stats.estimates.one_sample import variation_interval as variation_interval
     from deviate.stats.estimates.proof import agreement as agreement
@@ -78,13 +85,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.proof import hash_words as hash_words
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement
-    from deviate.stats.estimates.robust import excess_kurtosis as excess_kurtosis
-    from deviate.stats.estimates.robust import heavy_tails as heavy_tails
-    from deviate.stats.estimates.robust import interquartile_range as interquartile_range
-    from deviate.stats.estimates.robust import median_deviation as median_deviation
-    from deviate.stats.estimates.robust import outliers as outliers
-    from deviate.stats.estimates.robust import quartiles as quartiles
-    from deviate.stats.estimates.robust import skewness as skewness
     from deviate.stats.estimates.sample import LARGEST as LARGEST
     from deviate.stats.estimates.sample import Summary as Summary
     from deviate.stats.estimates.sample import Values as Values
@@ -120,11 +120,14 @@ if TYPE_CHECKING:
     from deviate.stats.judge import judge as judge
     from deviate.stats.multiple.family import holm as holm
     from deviate.stats.multiple.many import all_pairs as all_pairs
+    from deviate.stats.multiple.many import anova as anova
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg
     from deviate.stats.multiple.many import compare_many as compare_many
     from deviate.stats.multiple.many import dunnett as dunnett
     from deviate.stats.multiple.many import dunnett_critical as dunnett_critical
     from deviate.stats.multiple.many import dunnett_intervals as dunnett_intervals
+    from deviate.stats.multiple.many import kruskal_wallis as kruskal_wallis
+    from deviate.stats.multiple.many import welch_anova as welch_anova
     from deviate.stats.multiple.tasks import cliques as cliques
     from deviate.stats.multiple.tasks import compare_tasks as compare_tasks
     from deviate.stats.multiple.tasks import critical_difference as critical_difference
@@ -152,9 +155,6 @@ if TYPE_CHECKING:
     from deviate.stats.tests.failures import rate_interval as rate_interval
     from deviate.stats.tests.failures import rate_test as rate_test
     from deviate.stats.tests.failures import worst_rank as worst_rank
-    from deviate.stats.tests.omnibus import anova as anova
-    from deviate.stats.tests.omnibus import kruskal_wallis as kruskal_wallis
-    from deviate.stats.tests.omnibus import welch_anova as welch_anova
     from deviate.stats.tests.paired import correlation as correlation
     from deviate.stats.tests.paired import mean_difference as mean_difference
     from deviate.stats.tests.paired import paired_interval as paired_interval

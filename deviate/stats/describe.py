@@ -33,19 +33,17 @@ from deviate.stats.estimates.bootstrap import (
 from deviate.stats.estimates.one_sample import (
     coefficient_of_variation,
     error_variation,
-    mean_interval,
-    sd_interval,
-    standard_error,
-    variation_interval,
-)
-from deviate.stats.estimates.robust import (
     excess_kurtosis,
     interquartile_range,
+    mean_interval,
     median_deviation,
     outliers,
     quartiles,
+    sd_interval,
     skewness,
+    standard_error,
     tails_text,
+    variation_interval,
 )
 from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
