@@ -46,7 +46,7 @@ from deviate.model import (
 )
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.report.format import SURROGATE
-from deviate.stats import Statistic, labelled_statistics
+from deviate.stats import labelled_statistics
 
 SCHEMA = 7
 # 2026-11-21  1  first format.
@@ -185,42 +185,6 @@ def publish(shapes: Mapping[type, Shape]) -> None:
     SHAPES.update(shapes)
 
 
-# Statistics that are registered with a label, which every form shows by their own description.
-
-
-@dataclass(frozen=True, slots=True)
-class FurtherField:
-    """The fields that such a statistic adds to a comparison.
-
-    Attributes:
-        kind: the type of its values, as annotated.
-    """
-
-    name: str
-    kind: object
-    statistic: Statistic
-    of: Callable[[Comparison], object]
-
-
-def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
-    """The value of the statistic; unavailable if the comparison does not have it."""
-    return next((figure for figure in comparison.further if figure.name == name), FurtherFigure(name, NOT_ASKED))
-
-
-def further_fields() -> Iterator[FurtherField]:
-    """Fields in order of name, each estimate followed by its interval."""
-    for statistic in labelled_statistics():
-        kind: object = Test | Unavailable if statistic.kind == "test" else Estimate
-        yield FurtherField(statistic.name, kind, statistic, partial(_read_figure, statistic.name, "value"))
-        if statistic.interval is not None:
-            interval = partial(_read_figure, statistic.name, "interval")
-            yield FurtherField(f"{statistic.name}_interval", Interval | Unavailable, statistic, interval)
-
-
-def _read_figure(name: str, member: str, comparison: Comparison) -> object:
-    return getattr(figure_of(comparison, name), member)
-
-
 SENTENCES: frozenset[type] = frozenset({NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""
 
@@ -257,14 +221,38 @@ class Member:
         return value
 
 
+# Statistics that are registered with a label, which every form shows by their own description.
+
+
 @dataclass(frozen=True, slots=True)
 class FurtherMember(Member):
-    """A registered statistic as a member; `value` reads it from the owner."""
+    """A member that such a statistic adds to a comparison; `value` reads it from there."""
 
     value: Callable[[Any], object] = repr
 
     def of(self, value: object) -> object:
         return self.value(value)
+
+
+def further_members() -> Iterator[FurtherMember]:
+    """Members in order of name, each estimate followed by its interval."""
+    for statistic in labelled_statistics():
+        description = (getdoc(statistic.function) or "").partition("\n")[0]
+        kinds: dict[str, object] = {"value": Test | Unavailable if statistic.kind == "test" else Estimate}
+        kinds |= {} if statistic.interval is None else {"interval": Interval | Unavailable}
+        for part, kind in kinds.items():
+            name = statistic.name if part == "value" else f"{statistic.name}_interval"
+            read = partial(_read_figure, statistic.name, part)
+            yield FurtherMember(Comparison, name, (), kind, description=description, value=read)
+
+
+def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
+    """The value of the statistic; unavailable if the comparison does not have it."""
+    return next((figure for figure in comparison.further if figure.name == name), FurtherFigure(name, NOT_ASKED))
+
+
+def _read_figure(name: str, member: str, comparison: Comparison) -> object:
+    return getattr(figure_of(comparison, name), member)
 
 
 @cache
@@ -276,13 +264,8 @@ def members(owner: type) -> tuple[Member, ...]:
     left_out = shape.without | set(shape.inside)
     collected += [_member(owner, field.name, (field.name,)) for field in fields(owner) if field.name not in left_out]
     if owner is Comparison:
-        collected += map(_further_member, further_fields())
+        collected += further_members()
     return tuple(collected)
-
-
-def _further_member(figure: FurtherField) -> Member:
-    description = (getdoc(figure.statistic.function) or "").partition("\n")[0]
-    return FurtherMember(Comparison, figure.name, (), figure.kind, description=description, value=figure.of)
 
 
 def _members_inside(owner: type, name: str) -> Iterator[Member]:

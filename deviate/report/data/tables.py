@@ -13,7 +13,7 @@ from functools import partial
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
 from deviate.model.estimates import NOT_SHOWN
 from deviate.registry import wing
-from deviate.report.data.published import further_fields
+from deviate.report.data.published import further_members
 from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import clean, counted
 
@@ -138,7 +138,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
         *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
         *("n_baseline", "n_candidate"),
         *_heads(Comparison, names),
-        *(head for field in further_fields() for head in _columns(field.name, str(field.kind))),
+        *(head for member in further_members() for head in _columns(member.name, str(member.kind))),
     ]
     for pair in findings.pairs:
         for comparison in pair.comparisons:
@@ -154,7 +154,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
                 comparison.baseline.n,
                 comparison.candidate.n,
                 *_cells(comparison, names),
-                *(cell for field in further_fields() for cell in _split(field.of(comparison), str(field.kind))),
+                *(cell for member in further_members() for cell in _split(member.of(comparison), str(member.kind))),
             ]
 
 

@@ -93,8 +93,7 @@ def _embedded_curves(findings: Findings) -> tuple[str, str]:
     # numpy takes a while to import, which a terminal report should not wait for.
     from deviate.report.data.embedded import embedded_curves
 
-    embedded = embedded_curves(findings)
-    return embedded.text, embedded.note
+    return embedded_curves(findings)
 
 
 def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, ...]) -> Iterator[Section]:
