@@ -332,10 +332,10 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         if seeds:
             groups.setdefault(seeds, []).append(label)
     return [
-        f"Not varied by deviate{_where(those, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
+        f"Not varied by deviate{_where(affected, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
         "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
         "--seed {replicate}."
-        for seeds, those in groups.items()
+        for seeds, affected in groups.items()
     ]
 
 
@@ -356,8 +356,8 @@ def fixed_seeds(experiment: Experiment) -> Iterator[str]:
             yield f"{call} = {values[0]}{more} ({file}:{line})"
 
 
-def _where(those: Sequence[str], labels: Sequence[str]) -> str:
-    return "" if len(those) == len(labels) else f" in {', '.join(those)}"
+def _where(affected: Sequence[str], labels: Sequence[str]) -> str:
+    return "" if len(affected) == len(labels) else f" in {', '.join(affected)}"
 
 
 def _candidates_before(

@@ -21,7 +21,7 @@ def floats(document: Document) -> str:
     notes = (*(document.paste if document.answer is not None else ()), *document.footnotes)
     for number, table in enumerate(tables):
         label = label_of(document) + (f"-{number + 1}" if number else "")
-        body += _float(table, label, notes if not number else ())
+        body += _plain_float(table, label, notes if not number else ())
     if not tables:
         body += [prose(sentence) for sentence in document.paste]
     return standalone(("booktabs",), "with table* for table", body)
@@ -47,23 +47,23 @@ def standalone(packages: Sequence[str], use: str, body: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
+def _plain_float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
     caption = " ".join((f"{table.caption}.", *notes))
     yield r"\begin{table}"
     yield rf"  \centering\emergencystretch=3em\caption{{{prose(caption)}}}\label{{{label}}}\medskip"
     yield r"  \footnotesize\setlength{\tabcolsep}{3pt}"
-    yield rf"  \begin{{tabular}}{{@{{}}l{_columns(table)}@{{}}}}"
+    yield rf"  \begin{{tabular}}{{@{{}}l{_plain_columns(table)}@{{}}}}"
     yield r"    \toprule"
     yield f"    {' & '.join(map(escape, table.columns))} \\\\"
     yield r"    \midrule"
     for row in table.rows:
-        yield f"    {' & '.join((escape(row.label), *map(_cell, row.cells)))} \\\\"
+        yield f"    {' & '.join((escape(row.label), *map(_plain_cell, row.cells)))} \\\\"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
 
 
-def _columns(table: Table) -> str:
+def _plain_columns(table: Table) -> str:
     """Column types: numbers right-aligned; columns of sentences are wrapped and share the remaining width."""
     texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
     is_wide = [
@@ -84,7 +84,7 @@ def _longest_word(column: list[str]) -> int:
     return max(len(word) for text in column for word in text.split())
 
 
-def _cell(entry: Entry) -> str:
+def _plain_cell(entry: Entry) -> str:
     if isinstance(entry, Absent):
         return escape(entry.reason)
     if TO in entry.pieces:

@@ -203,14 +203,14 @@ def _out_of(k: int, n: int) -> Entry:
 
 
 def _survival_plots(attained: Sequence[Attained]) -> Iterator[SurvivalPlot]:
-    for number_of_plot, those in enumerate(group_pairs((row[2].metric.name, row) for row in attained).values()):
-        target = _target(those[0][2])
+    for number_of_plot, rows in enumerate(group_pairs((row[2].metric.name, row) for row in attained).values()):
+        target = _target(rows[0][2])
         text = "; ".join(
             f"{label}: {attainment.n_reached} of {len(attainment.steps)} runs, "
             f"median {cell_of(attainment.median_steps, _steps).text}"
-            for label, _, _, attainment in those
+            for label, _, _, attainment in rows
         )
-        lines = tuple(_survival_line(*row) for row in those)
+        lines = tuple(_survival_line(*row) for row in rows)
         ended = " Each stroke is a run that ended before." if any(line.ended for line in lines) else ""
         yield SurvivalPlot(
             key=f"s{number_of_plot}",
