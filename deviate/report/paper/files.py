@@ -8,8 +8,7 @@ from deviate.report.document import Report
 from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.format import shorten
 from deviate.report.forms import render
-from deviate.report.forms.latex import packages_of, table_source
-from deviate.report.forms.latex_floats import label_of
+from deviate.report.forms.latex import label_of, packages_of, table_source
 from deviate.report.forms.tex import prose
 from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.bibliography import references_source
