@@ -10,8 +10,6 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 from deviate.model.stability import StabilityFindings
 
-# Metrics that are one measure on several classes or sub-groups, and how far each spreads over runs.
-
 
 @dataclass(frozen=True, slots=True)
 class BreakdownPart:

@@ -6,8 +6,6 @@ from typing import Literal
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Unavailable
 from deviate.model.records import Alignment, OutputKind
 
-# How long runs take to converge, and spreads with and without runs that are weak: from their scores and times.
-
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceRow:
