@@ -154,15 +154,19 @@ def _float(setting: _Set, caption: str) -> Iterator[str]:
     yield r"  \centering\emergencystretch=3em"
     yield rf"  {caption}\medskip"
     yield rf"  \{setting.size}\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}"
-    yield rf"  \begin{{tabular}}{{@{{}}{_types(setting)}@{{}}}}"
-    yield r"    \toprule"
-    yield from (f"    {line}" for line in _head(setting))
-    yield r"    \midrule"
-    yield from (f"    {line}" for line in _body(setting))
-    yield r"    \bottomrule"
-    yield r"  \end{tabular}"
+    yield from _tabular(_types(setting), _head(setting), _body(setting))
     yield from (f"  {line}" for line in _footnotes(setting.table))
     yield r"\end{table}"
+
+
+def _tabular(types: str, head: Iterable[str], body: Iterable[str]) -> Iterator[str]:
+    yield rf"  \begin{{tabular}}{{@{{}}{types}@{{}}}}"
+    yield r"    \toprule"
+    yield from (f"    {line}" for line in head)
+    yield r"    \midrule"
+    yield from (f"    {line}" for line in body)
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
 
 
 def _long(setting: _Set, caption: str) -> Iterator[str]:
@@ -292,14 +296,9 @@ def _plain_float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[s
     yield r"\begin{table}"
     yield rf"  \centering\emergencystretch=3em\caption{{{prose(caption)}}}\label{{{label}}}\medskip"
     yield r"  \footnotesize\setlength{\tabcolsep}{3pt}"
-    yield rf"  \begin{{tabular}}{{@{{}}l{_plain_columns(table)}@{{}}}}"
-    yield r"    \toprule"
-    yield f"    {' & '.join(map(escape, table.columns))} \\\\"
-    yield r"    \midrule"
-    for row in table.rows:
-        yield f"    {' & '.join((escape(row.label), *map(_plain_cell, row.cells)))} \\\\"
-    yield r"    \bottomrule"
-    yield r"  \end{tabular}"
+    rows = ([escape(row.label), *map(_plain_cell, row.cells)] for row in table.rows)
+    head, *body = (rf"{' & '.join(cells)} \\" for cells in (map(escape, table.columns), *rows))
+    yield from _tabular(f"l{_plain_columns(table)}", [head], body)
     yield r"\end{table}"
 
 

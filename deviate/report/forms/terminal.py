@@ -242,7 +242,7 @@ def check_lines(check: Check, medium: Medium) -> str:
     for warning in check.warnings:
         lines += _wrap(f"Warning  {warning}", medium, "         ")
     colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
-    word = _paint_outcome(check.word, colour, medium)
+    word = _paint(check.word, OUTCOME_CODES[colour], medium)
     lines += [""] if lines else []
     lines += [f"Result: {word}   {check.result}"]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -251,7 +251,7 @@ def check_lines(check: Check, medium: Medium) -> str:
 def _case_lines(case: Case, medium: Medium) -> Iterator[str]:
     if case.kind == "metric":
         head, *rest = _wrap(f"Check: {case.headline}", medium, "  ")
-        yield head.replace(case.word, _paint_outcome(case.word, case.outcome, medium), 1)
+        yield head.replace(case.word, _paint(case.word, OUTCOME_CODES.get(case.outcome, ""), medium), 1)
         yield from rest
         yield from _wrap(f"  {case.reason}", medium, "  ")
         figures = [f"{label} {text}" for label, text in case.figures[2:]]
@@ -270,13 +270,8 @@ def _wrap(text: str, medium: Medium, indent: str) -> list[str]:
     ) or [""]
 
 
-def _paint_outcome(text: str, outcome: str, medium: Medium) -> str:
-    code = OUTCOME_CODES.get(outcome, "")
-    return f"{code}{text}{RESET}" if medium.is_coloured and code else text
-
-
 def _paint(text: str, code: str, medium: Medium) -> str:
-    return f"{code}{text}{RESET}" if medium.is_coloured else text
+    return f"{code}{text}{RESET}" if medium.is_coloured and code else text
 
 
 # The answer of a document on one screen: its headline, a labelled line per point, and limitations.
