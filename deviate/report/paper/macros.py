@@ -13,6 +13,7 @@ from deviate.report.document import Report
 from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose, typeset
 from deviate.report.numbers import PERCENT, Number, Piece, Pieces, factor, share
+from deviate.report.numbers import Style as NumberStyle
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
@@ -144,11 +145,7 @@ def _general(findings: Findings, report: Report) -> Iterator[Macro]:
 
 
 def _description(description: Description) -> Iterator[Macro]:
-    places = places_of(description)
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
+    figures = _rounded(places_of(description))
     yield of_estimate("Mean", description.mean, figures, description.note)
     yield of_estimate("SD", description.sd, figures, description.note)
     yield Macro("N", maths(Number(description.n, 0)))
@@ -169,13 +166,7 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
         yield from (Macro(ending, MISSING, "not reported on both sides") for ending in endings)
         return
     places, test = places_of_difference(comparison), comparison.deciding_test
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
-    def with_sign(value: float) -> Pieces:
-        return (Number(value, places, "signed"),)
-
+    figures, with_sign = _rounded(places), _rounded(places, "signed")
     yield of_estimate("Difference", comparison.difference, with_sign, comparison.note)
     yield from of_ends("Difference", comparison.difference_interval, figures)
     yield of_estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
@@ -207,17 +198,17 @@ def _further_endings() -> list[str]:
 
 def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
     figure, name = figure_of(comparison, statistic.name), letters(statistic.name)
-    places = places_of_difference(comparison) if statistic.kind == "difference" else 2
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
+    figures = _rounded(places_of_difference(comparison) if statistic.kind == "difference" else 2)
     if isinstance(figure.value, Test):
         yield Macro(name, escape(test_text(figure.value, statistic.letter)), statistic.label)
     else:
         yield of_estimate(name, figure.value, figures, statistic.label)
     if statistic.interval is not None:
         yield from of_ends(name, figure.interval, figures)
+
+
+def _rounded(places: int | None, style: NumberStyle = "plain") -> Callable[[float], Pieces]:
+    return lambda value: (Number(value, places, style),)
 
 
 def _p_value(value: float) -> Pieces:
