@@ -139,21 +139,6 @@ def spending_bounds(fractions: tuple[float, ...], alpha: float, spending: Spendi
     return tuple(bounds)
 
 
-def classical_bounds(n_looks: int, alpha: float, shape: Spending) -> tuple[float, ...]:
-    """Critical |z| at equally spaced looks: the same at each (Pocock), or falling with 1 / sqrt(k) (O'Brien, Fleming).
-
-    Source: Pocock (1977); O'Brien & Fleming (1979).
-    """
-    fractions = [(k + 1) / n_looks for k in range(n_looks)]
-    relative = [1.0 if shape == "pocock" else 1 / math.sqrt(fraction) for fraction in fractions]
-
-    def excess(scale: float) -> float:
-        return math.fsum(crossing(fractions, [scale * value for value in relative])) - alpha
-
-    scale = float(optimize.brentq(excess, 0.1, 10.0, xtol=1e-12))
-    return tuple(scale * value for value in relative)
-
-
 def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: float = 0.0) -> tuple[float, ...]:
     """Probability that |z| is beyond its bound at each look for the first time.
 
