@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.breakdowns import mean_largest_range as mean_largest_range
     from deviate.stats.estimates.breakdowns import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.cost import cost as cost
+    from deviate.stats.estimates.cost import mean_ratio as mean_ratio
+    from deviate.stats.estimates.cost import mean_ratio_interval as mean_ratio_interval
     from deviate.stats.estimates.cost import overhead as overhead
     from deviate.stats.estimates.effect import cliffs_delta as cliffs_delta
     from deviate.stats.estimates.effect import cliffs_delta_interval as cliffs_delta_interval
@@ -107,8 +109,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.summary import t_quantile as t_quantile
     from deviate.stats.estimates.summary import variability_reduction as variability_reduction
     from deviate.stats.estimates.summary import welch_df as welch_df
-    from deviate.stats.estimates.variance import mean_ratio as mean_ratio
-    from deviate.stats.estimates.variance import mean_ratio_interval as mean_ratio_interval
     from deviate.stats.estimates.variance import variance_excess as variance_excess
     from deviate.stats.estimates.variance import variance_excess_interval as variance_excess_interval
     from deviate.stats.estimates.variance import variance_share as variance_share

@@ -1,14 +1,17 @@
 """Cost of determinism, from times of runs, steps and kernels in both modes."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from deviate.model import Estimate, Experiment, Overhead, Run, Unavailable
+from scipy import stats
+
+from deviate.model import Estimate, Experiment, Interval, Overhead, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.stats.estimates.aggregate import contention
 from deviate.stats.estimates.proof import select_completed
-from deviate.stats.estimates.sample import moments
-from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
+from deviate.stats.estimates.sample import Values, moments, refusal, without_spread
+from deviate.stats.registry import statistic
 
 MOST_KERNELS = 20
 """Source: Zhuang et al. (2022), top-20 kernels by cumulative time."""
@@ -160,6 +163,43 @@ def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime |
         held_kernel.calls if held_kernel else 0.0,
         factor,
     )
+
+
+# Ratios of mean times.
+
+
+@statistic(n_samples=2, minimum=1, shift="neither", scale="ignores", refuse=refusal)
+def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
+    """Ratio of two means of positive quantities, such as times."""
+    below = moments(denominator).mean
+    return moments(numerator).mean / below if below > 0 else Unavailable("no positive mean to divide by")
+
+
+@statistic(n_samples=2, minimum=2, shift="neither", scale="ignores", refuse=without_spread)
+def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the ratio of two means of independent samples with variances of their own.
+
+    It holds the ratios r for which `numerator - r denominator` is not told from 0 by a t of Welch's degrees of freedom
+    at the estimated ratio.
+    Source: Fieller (1954); Welch (1947) for the degrees of freedom.
+    """
+    ratio = mean_ratio(denominator, numerator)
+    if isinstance(ratio, Unavailable):
+        return ratio
+    a, b = moments(numerator), moments(denominator)
+    above, below = a.se, ratio * b.se
+    if not (spread := math.hypot(above, below)):
+        return Unavailable("a ratio of 0 has no spread")
+    share = (above / spread) ** 2
+    df = 1 / (share**2 / (a.n - 1) + (1 - share) ** 2 / (b.n - 1))
+    t = float(stats.t.ppf((1 + confidence) / 2, df))
+    g = (t * b.se / b.mean) ** 2
+    if g >= 1:
+        return Unavailable("the times vary too much for an interval of their ratio")
+    half_width = t / b.mean * math.hypot(a.se * math.sqrt(1 - g), below)
+    if half_width >= ratio:  # no ratio of times is negative
+        return Unavailable("the times vary too much for an interval of their ratio")
+    return Interval((ratio - half_width) / (1 - g), (ratio + half_width) / (1 - g), confidence, "Fieller")
 
 
 # In ordinary reports: wall times of variants with deterministic kernels over those with free kernels.

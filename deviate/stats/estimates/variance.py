@@ -6,7 +6,7 @@ from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.estimates.effect import sd_ratio_interval
-from deviate.stats.estimates.sample import LARGEST, Values, moments, refusal, spread_refusal, without_spread
+from deviate.stats.estimates.sample import LARGEST, Values, moments, refusal, spread_refusal
 from deviate.stats.registry import statistic
 
 
@@ -72,40 +72,6 @@ def variance_excess_interval(
     low = excess - math.hypot(whole[0], one[1], other[1])
     high = excess + math.hypot(whole[1], one[0], other[0])
     return Interval(low, high, confidence, "variance recovery from chi-square")
-
-
-@statistic(n_samples=2, minimum=1, shift="neither", scale="ignores", refuse=refusal)
-def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
-    """Ratio of two means of positive quantities, such as times."""
-    below = moments(denominator).mean
-    return moments(numerator).mean / below if below > 0 else Unavailable("no positive mean to divide by")
-
-
-@statistic(n_samples=2, minimum=2, shift="neither", scale="ignores", refuse=without_spread)
-def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of the ratio of two means of independent samples with variances of their own.
-
-    It holds the ratios r for which `numerator - r denominator` is not told from 0 by a t of Welch's degrees of freedom
-    at the estimated ratio.
-    Source: Fieller (1954); Welch (1947) for the degrees of freedom.
-    """
-    ratio = mean_ratio(denominator, numerator)
-    if isinstance(ratio, Unavailable):
-        return ratio
-    a, b = moments(numerator), moments(denominator)
-    above, below = a.se, ratio * b.se
-    if not (spread := math.hypot(above, below)):
-        return Unavailable("a ratio of 0 has no spread")
-    share = (above / spread) ** 2
-    df = 1 / (share**2 / (a.n - 1) + (1 - share) ** 2 / (b.n - 1))
-    t = float(stats.t.ppf((1 + confidence) / 2, df))
-    g = (t * b.se / b.mean) ** 2
-    if g >= 1:
-        return Unavailable("the times vary too much for an interval of their ratio")
-    half_width = t / b.mean * math.hypot(a.se * math.sqrt(1 - g), below)
-    if half_width >= ratio:  # no ratio of times is negative
-        return Unavailable("the times vary too much for an interval of their ratio")
-    return Interval((ratio - half_width) / (1 - g), (ratio + half_width) / (1 - g), confidence, "Fieller")
 
 
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:
