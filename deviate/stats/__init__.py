@@ -101,6 +101,10 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.spread import decide_spread as decide_spread
     from deviate.stats.estimates.spread import f_test as f_test
     from deviate.stats.estimates.spread import levene as levene
+    from deviate.stats.estimates.spread import variance_excess as variance_excess
+    from deviate.stats.estimates.spread import variance_excess_interval as variance_excess_interval
+    from deviate.stats.estimates.spread import variance_share as variance_share
+    from deviate.stats.estimates.spread import variance_share_interval as variance_share_interval
     from deviate.stats.estimates.stratified import interquartile_mean as interquartile_mean
     from deviate.stats.estimates.stratified import interquartile_mean_interval as interquartile_mean_interval
     from deviate.stats.estimates.summary import Variability as Variability
@@ -109,16 +113,11 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.summary import t_quantile as t_quantile
     from deviate.stats.estimates.summary import variability_reduction as variability_reduction
     from deviate.stats.estimates.summary import welch_df as welch_df
-    from deviate.stats.estimates.variance import variance_excess as variance_excess
-    from deviate.stats.estimates.variance import variance_excess_interval as variance_excess_interval
-    from deviate.stats.estimates.variance import variance_share as variance_share
-    from deviate.stats.estimates.variance import variance_share_interval as variance_share_interval
     from deviate.stats.interim_analysis import Progress as Progress
     from deviate.stats.interim_analysis import is_settled as is_settled
     from deviate.stats.interim_analysis import next_look as next_look
     from deviate.stats.interim_analysis import progress as progress
     from deviate.stats.judge import judge as judge
-    from deviate.stats.multiple.family import holm as holm
     from deviate.stats.multiple.many import all_pairs as all_pairs
     from deviate.stats.multiple.many import anova as anova
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg
@@ -128,6 +127,7 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.many import dunnett_intervals as dunnett_intervals
     from deviate.stats.multiple.many import kruskal_wallis as kruskal_wallis
     from deviate.stats.multiple.many import welch_anova as welch_anova
+    from deviate.stats.multiple.pairs import holm as holm
     from deviate.stats.multiple.tasks import cliques as cliques
     from deviate.stats.multiple.tasks import compare_tasks as compare_tasks
     from deviate.stats.multiple.tasks import critical_difference as critical_difference

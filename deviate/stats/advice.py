@@ -22,7 +22,7 @@ from deviate.stats.estimates.aggregate import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import n_counted
-from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.primary import is_on_test_data
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 

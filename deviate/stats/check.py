@@ -36,7 +36,7 @@ from deviate.stats.estimates.sample import (
     refusal,
     spread_refusal,
 )
-from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.statements import equal_words, where
 from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.tests.two_tests import Side

@@ -18,7 +18,7 @@ from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.one_sample import sd_interval
 from deviate.stats.estimates.sample import moments, spread_refusal
-from deviate.stats.estimates.variance import (
+from deviate.stats.estimates.spread import (
     variance_excess,
     variance_excess_interval,
     variance_share,

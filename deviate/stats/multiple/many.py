@@ -33,8 +33,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
 )
 from deviate.stats.interim_analysis import change_results
-from deviate.stats.multiple.family import holm
-from deviate.stats.multiple.pairs import match_metrics
+from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
 from deviate.stats.tests.both import ask_both, both_interval
 from deviate.stats.tests.two_sample import welch, welch_interval
