@@ -9,41 +9,8 @@ from inspect import getdoc
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
-from deviate import __version__
-from deviate.model import (
-    NOT_ASKED,
-    BreakdownPart,
-    ClassStability,
-    Comparison,
-    Convergence,
-    ConvergenceRow,
-    CurveComparison,
-    Description,
-    Estimate,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    Flip,
-    FurtherFigure,
-    InjectedCode,
-    Interval,
-    Metric,
-    NoiseRow,
-    NotCaptured,
-    PairFindings,
-    Parting,
-    Revision,
-    Run,
-    Score,
-    SelectedMetric,
-    SetStability,
-    TaskFindings,
-    Test,
-    Unavailable,
-    UnstableExample,
-    Verdict,
-    WeightStability,
-)
+from deviate import __version__, model
+from deviate.model import NOT_ASKED, Comparison, Estimate, FurtherFigure, Interval, SelectedMetric, Test, Unavailable
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.report.format import SURROGATE
 from deviate.stats import labelled_statistics
@@ -103,47 +70,51 @@ def _but(*names: str) -> frozenset[str]:
 
 SHAPES: dict[type, Shape] = {
     # The warnings of a document hold those of the records too.
-    Findings: Shape(without=_but("warnings")),
-    ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
+    model.Findings: Shape(without=_but("warnings")),
+    model.ExperimentFindings: Shape(
+        without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}
+    ),
     # Where the rules of experiments differ, a warning says so.
-    Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
+    model.Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
     # The diffs are for people, and in files of their own.
-    Revision: Shape(without=_but("diff")),
-    InjectedCode: Shape(without=_but("diff")),
-    Run: Shape(
+    model.Revision: Shape(without=_but("diff")),
+    model.InjectedCode: Shape(without=_but("diff")),
+    model.Run: Shape(
         without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts"),
         also={"seed_calls": "seed_events"},
     ),
-    Flip: Shape(unbounded=_but("before", "after")),
+    model.Flip: Shape(unbounded=_but("before", "after")),
     SelectedMetric: Shape(
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
-    Metric: Shape(without=frozenset(field.name for field in fields(Metric)) - {"expression", "file", "line"}),
-    Description: Shape(
+    model.Metric: Shape(
+        without=frozenset(field.name for field in fields(model.Metric)) - {"expression", "file", "line"}
+    ),
+    model.Description: Shape(
         without=_but("rounding_se", "missing_kinds"),
         inside=("metric",),
         also={"n": "n"},
         keyed={"missing": ("replicate", "reason")},
     ),
-    Score: Shape(without=_but("value"), also={"score": "value"}),
+    model.Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
     Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
-    PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
+    model.PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
         without=_but("baseline", "candidate", "p_upper", "further"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
-    Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    model.Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
     Test: Shape(without=_but("p_error")),
-    CurveComparison: Shape(unbounded=_but("band")),
+    model.CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
-    TaskFindings: Shape(without=_but("is_scaled")),
-    NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
-    BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
-    Parting: Shape(unbounded=_but("values")),
-    UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
-    WeightStability: Shape(keyed={"steps": ("step", "distance")}),
+    model.TaskFindings: Shape(without=_but("is_scaled")),
+    model.NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
+    model.BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
+    model.Parting: Shape(unbounded=_but("values")),
+    model.UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
+    model.WeightStability: Shape(keyed={"steps": ("step", "distance")}),
     # The findings are the report of the same runs, which `deviate compare` writes.
     CheckFindings: Shape(
         without=_but("findings", "warnings", "fails_undecided", "requires_control", "completions"),
@@ -185,7 +156,7 @@ def publish(shapes: Mapping[type, Shape]) -> None:
     SHAPES.update(shapes)
 
 
-SENTENCES: frozenset[type] = frozenset({NotCaptured})
+SENTENCES: frozenset[type] = frozenset({model.NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""
 
 
@@ -336,14 +307,14 @@ def descriptions(owner: type) -> dict[str, str]:
 # Findings as plain values for strict JSON: unrounded numbers, and reasons for missing ones.
 
 DRAWN: dict[type, frozenset[str]] = {
-    CurveComparison: frozenset(
+    model.CurveComparison: frozenset(
         {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
     ),
-    SetStability: frozenset({"disagreement"}),
-    WeightStability: frozenset({"distances"}),
-    ClassStability: frozenset({"accuracies"}),
-    Convergence: frozenset({"step_seconds"}),
-    ConvergenceRow: frozenset({"steps", "seconds"}),
+    model.SetStability: frozenset({"disagreement"}),
+    model.WeightStability: frozenset({"distances"}),
+    model.ClassStability: frozenset({"accuracies"}),
+    model.Convergence: frozenset({"step_seconds"}),
+    model.ConvergenceRow: frozenset({"steps", "seconds"}),
 }
 """Members with a number per step, per pair of runs, or per run and class: a page has drawn most, the files have all."""
 

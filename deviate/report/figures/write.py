@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from deviate.report import plots
 from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.dependence import draw_planning, draw_sweep
 from deviate.report.figures.estimation import draw_estimation
@@ -20,39 +21,23 @@ from deviate.report.figures.steps import draw_difference, draw_growth, draw_step
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
 from deviate.report.figures.tasks import draw_profiles, draw_ranks
 from deviate.report.medium import COLUMN_IN
-from deviate.report.plots import (
-    BreakdownPlot,
-    CurvePlot,
-    DifferencePlot,
-    EstimationPlot,
-    ForestPlot,
-    GrowthPlot,
-    KernelPlot,
-    MatrixPlot,
-    PlanningPlot,
-    Plot,
-    ProfilePlot,
-    RankPlot,
-    StepsPlot,
-    SurvivalPlot,
-    SweepPlot,
-)
+from deviate.report.plots import CurvePlot, Plot
 
 DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
     {
-        EstimationPlot: draw_estimation,
-        ForestPlot: draw_forest,
-        RankPlot: draw_ranks,
-        ProfilePlot: draw_profiles,
-        SurvivalPlot: draw_survival,
-        DifferencePlot: draw_difference,
-        BreakdownPlot: draw_breakdown,
-        PlanningPlot: draw_planning,
-        MatrixPlot: draw_matrix,
-        StepsPlot: draw_steps,
-        KernelPlot: draw_kernels,
-        SweepPlot: draw_sweep,
-        GrowthPlot: draw_growth,
+        plots.EstimationPlot: draw_estimation,
+        plots.ForestPlot: draw_forest,
+        plots.RankPlot: draw_ranks,
+        plots.ProfilePlot: draw_profiles,
+        plots.SurvivalPlot: draw_survival,
+        plots.DifferencePlot: draw_difference,
+        plots.BreakdownPlot: draw_breakdown,
+        plots.PlanningPlot: draw_planning,
+        plots.MatrixPlot: draw_matrix,
+        plots.StepsPlot: draw_steps,
+        plots.KernelPlot: draw_kernels,
+        plots.SweepPlot: draw_sweep,
+        plots.GrowthPlot: draw_growth,
     }
 )
 
