@@ -7,25 +7,13 @@ from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import get_args
 
 import jinja2
 from markupsafe import Markup
 
 from deviate.errors import ToolError
-from deviate.report.document import (
-    Absent,
-    Changes,
-    Code,
-    Document,
-    Excerpt,
-    Facts,
-    Figure,
-    Items,
-    Quote,
-    Remark,
-    Report,
-    Table,
-)
+from deviate.report.document import Block, Document, Figure, Report
 from deviate.report.figures.pictures import pictures
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
@@ -114,7 +102,7 @@ def trust(markup: str) -> Markup:
 # Templates, in the installed package or at the top level of a checkout.
 
 PAGE = "report.html.j2"
-BLOCKS = (Absent, Changes, Code, Excerpt, Facts, Quote, Figure, Items, Remark, Table)
+BLOCKS = tuple(kind for kind in get_args(Block) if kind is not str)
 """What templates tell apart, each by its name in lower case."""
 
 
