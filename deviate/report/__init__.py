@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from deviate.report.data.published import publish as publish
     from deviate.report.data.schema import Schema as Schema
     from deviate.report.data.schema import document_schema as document_schema
-    from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import csv_text as csv_text
     from deviate.report.data.tables import plain_text as plain_text
