@@ -19,12 +19,7 @@ from deviate.model import (
 )
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.describe import describe
-from deviate.stats.design.power import (
-    detectable_difference,
-    detectable_interval,
-    detectable_paired,
-    detectable_paired_interval,
-)
+from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
@@ -52,7 +47,7 @@ PLAIN = (
 """Figures of two samples that a comparison has under their own names; those below take the confidence too."""
 INTERVALS = (
     *(effect.hedges_g_interval, effect.superiority_interval, effect.cliffs_delta_interval),
-    *(effect.sd_ratio_interval, detectable_interval),
+    *(effect.sd_ratio_interval, power.detectable_interval),
 )
 BOOTSTRAPS = (bootstrap.difference_bootstrap, bootstrap.sd_ratio_bootstrap)
 
@@ -133,7 +128,7 @@ def compare_descriptions(
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
         sd_ratio=ratio,
-        detectable=detectable_difference(b, a, confidence=confidence),
+        detectable=power.detectable_difference(b, a, confidence=confidence),
         verdict=_UNJUDGED,
         equivalence=NOT_ASKED
         if margin is None
@@ -249,8 +244,8 @@ def _as_pairs(
         equivalence=NOT_ASKED
         if margin is None
         else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
-        detectable=detectable_paired(b, a, confidence=confidence),
-        detectable_interval=detectable_paired_interval(b, a, confidence=confidence),
+        detectable=power.detectable_paired(b, a, confidence=confidence),
+        detectable_interval=power.detectable_paired_interval(b, a, confidence=confidence),
         note=pairing_cost(baseline, candidate, confidence=confidence),
     )
 
