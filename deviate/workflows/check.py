@@ -11,7 +11,7 @@ from deviate import records
 from deviate.errors import InputError, RecordError
 from deviate.model import Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.workflows.baseline import FORM, facts_of, not_alike
 from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read, read_variants

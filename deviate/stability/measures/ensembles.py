@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from deviate.model.captures import OutputKind
+from deviate.model.records import OutputKind
 from deviate.stability.measures.blocks import (
     PIECE_BYTES,
     WIDTH,

@@ -1,13 +1,16 @@
-"""The critical-difference diagram: mean ranks of experiments over tasks, and bars over those not told apart.
+"""Experiments over several tasks: mean ranks with bars over those that are not told apart, and performance profiles.
 
-Source: Demšar (2006), figure 1; the names stand in rows as wide as the figure, so that they need no second column.
+Source: Demšar (2006), figure 1, for the critical-difference diagram; its names stand in rows as wide as the figure, so
+that they need no second column. Agarwal et al. (2021), section 4.2, for profiles: the share of scores above each
+threshold, with its band.
 """
 
+import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Panel, add_panel, new_figure
+from deviate.report.figures.panel import Entry, Panel, add_panel, is_dashed, new_figure, new_panel
 from deviate.report.figures.surface import Surface
-from deviate.report.plots import RankPlot
+from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
 
 SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
 
@@ -18,12 +21,12 @@ def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
     figure = new_figure(surface, height)
     panel = add_panel(figure, surface, left=0, bottom=0, right=0, top=0)
-    scale = _Scale(panel, plot, height)
+    scale = _RankScale(panel, plot, height)
     # Coordinates are units from the top left: all there is are lines and names at set distances.
     panel.axes.set_xlim(0, surface.n_units)
     panel.axes.set_ylim(height, 0)
     panel.axes.set_axis_off()
-    _draw_scale(scale, plot)
+    _draw_rank_scale(scale, plot)
     for index, (low, high) in enumerate(plot.cliques):
         y = HEAD + 9 + BAR * index
         scale.panel.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], None, width=4)
@@ -32,7 +35,7 @@ def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
     return figure
 
 
-class _Scale:
+class _RankScale:
     """Converts ranks to units from the left."""
 
     def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
@@ -50,7 +53,7 @@ class _Scale:
         self.panel.text(x, self.height - y, text, ha=ha, va=va)
 
 
-def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
+def _draw_rank_scale(scale: _RankScale, plot: RankPlot) -> None:
     n, width, surface = scale.n, scale.width, scale.panel.surface
     scale.panel.line([scale.left, scale.right], [HEAD, HEAD], None, width=1)
     # Whole ranks, and no more of them than have room for their number.
@@ -71,7 +74,7 @@ def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
     scale.text(x, 43, fitted, va="bottom")
 
 
-def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
+def _draw_name(scale: _RankScale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
     """Draw a name: the better half at the left, best on top; others at the right, worst on top; no lines cross."""
     n_left = (scale.n + 1) // 2
     is_left = index < n_left
@@ -83,3 +86,32 @@ def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, fi
     name = f"{surface.fit(label, room - surface.text_width(tail))}{tail}"
     scale.panel.line([scale.x(rank), scale.x(rank), edge], [HEAD, y, y], None, width=0.8)
     scale.text(edge - 5 if is_left else edge + 5, y, name, ha="right" if is_left else "left")
+
+
+PROFILE_HEIGHT, PROFILE_LEFT = 190, 46
+SHAPES_ON_LINE = 3
+
+
+def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
+    """Draw a line per experiment; higher is better."""
+    entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
+    panel = new_panel(surface, PROFILE_HEIGHT, entries, left=PROFILE_LEFT)
+    panel.set_scale((plot.thresholds[0], plot.thresholds[-1]), (-0.02, 1.02))
+    x = np.array(plot.thresholds)
+    for line in plot.lines:
+        if line.band:
+            low, high = np.array(line.band).T
+            panel.band(x, low, high, line.index)
+    for place, line in enumerate(plot.lines):
+        y, places = np.array(line.shares), _shape_places(line, place / len(plot.lines))
+        panel.line(x, y, line.index, width=2, is_dashed=is_dashed(line.index))
+        panel.points(x[places], y[places], line.index, diameter=7)
+    return panel.finish("share of scores above the threshold", f"threshold: {plot.axis}")
+
+
+def _shape_places(line: ProfileLine, phase: float) -> list[int]:
+    """Thresholds at which the line carries the marker of its experiment: where it falls and lines are apart."""
+    between = np.flatnonzero([0 < share < 1 for share in line.shares])
+    places = between if len(between) else np.arange(len(line.shares))
+    parts = (np.arange(SHAPES_ON_LINE) + 0.25 + 0.5 * phase) / SHAPES_ON_LINE
+    return [int(places[place]) for place in sorted({round(part * (len(places) - 1)) for part in parts})]
