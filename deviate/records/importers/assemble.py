@@ -100,17 +100,17 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     if roles.run is None and roles.step is None and roles.metric is None and (roles.experiment or roles.task):
         chosen = find_crossed_factors(table, roles)
         if len(chosen) == 1 and is_counter(table.columns[chosen[0]]):
-            return replace(_without(roles, chosen), run=chosen[0])
+            return replace(_without_columns(roles, chosen), run=chosen[0])
     elif roles.run is not None and not _is_unique(table, roles):
         chosen = tell_apart(table, roles)
         if not chosen:
             raise _ambiguous(table, roles, path)
     else:
         return roles
-    return replace(_without(roles, chosen), experiment=(*roles.experiment, *chosen))
+    return replace(_without_columns(roles, chosen), experiment=(*roles.experiment, *chosen))
 
 
-def _without(roles: Roles, chosen: Sequence[str]) -> Roles:
+def _without_columns(roles: Roles, chosen: Sequence[str]) -> Roles:
     return replace(
         roles,
         values=tuple(name for name in roles.values if name not in chosen) or roles.values,
@@ -161,7 +161,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
     n_restarts: dict[tuple[str, ...], int] = {}
     last: dict[tuple[str, ...], int] = {}
     for row in rows:
-        step = _step(columns[roles.step][row]) if roles.step else None
+        step = _step_number(columns[roles.step][row]) if roles.step else None
         metric = columns[roles.metric][row] if roles.metric else ""
         task = columns[roles.task][row] if roles.task and has_tasks else ""
         part = f"{columns[roles.split][row]}_" if roles.split and columns[roles.split][row] else ""
@@ -203,7 +203,7 @@ def _order(run: _Run) -> tuple[bool, float, str]:
     return value is None, value or 0.0, run.label if value is None else ""
 
 
-def _step(cell: str) -> int | None:
+def _step_number(cell: str) -> int | None:
     value = number(cell) if cell else None
     return None if value is None or not math.isfinite(value) else int(value)
 

@@ -49,7 +49,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     experiments = [
         experiment
         for group in groups
-        if not group.is_deleted and (experiment := _experiment(group, path, deleted)) is not None
+        if not group.is_deleted and (experiment := _to_imported(group, path, deleted)) is not None
     ]
     if not experiments:
         raise InputError(
@@ -58,7 +58,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     return tuple(experiments)
 
 
-def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
+def _to_imported(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
     """Convert one experiment of the store; None if none of its runs logged anything."""
     for run in group.runs:
         run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
