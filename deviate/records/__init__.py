@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from deviate.records.flags import WARNS as WARNS
     from deviate.records.imported import experiment_of as experiment_of
     from deviate.records.imported import write_imported as write_imported
+    from deviate.records.importers import IMPORTERS as IMPORTERS
+    from deviate.records.importers import Imported as Imported
+    from deviate.records.importers import ImportedRun as ImportedRun
+    from deviate.records.importers import importer as importer
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
     from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
-    from deviate.records.importers.registry import IMPORTERS as IMPORTERS
-    from deviate.records.importers.registry import Imported as Imported
-    from deviate.records.importers.registry import ImportedRun as ImportedRun
-    from deviate.records.importers.registry import importer as importer
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files

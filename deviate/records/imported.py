@@ -19,7 +19,7 @@ from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
-from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plan import Plan, VariantPlan

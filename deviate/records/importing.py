@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
+from deviate.records.importers import IMPORTERS, Imported, Importer
 from deviate.records.importers.deviate2021 import is_summary, relabel
-from deviate.records.importers.registry import IMPORTERS, Imported, Importer
 
 MOST_FILES = 10_000
 """Files in a folder that are looked at."""

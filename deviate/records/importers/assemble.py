@@ -12,7 +12,7 @@ from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
-from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
 
 METRIC = word_set("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")

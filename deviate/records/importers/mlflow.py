@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from deviate.errors import InputError
 from deviate.model import Status
-from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.tracked import OPEN_ENDED, Trail, Trails, as_series, list_names, note_on, settings
 
 if TYPE_CHECKING:

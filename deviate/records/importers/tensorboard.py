@@ -24,8 +24,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Series
-from deviate.records.importers import wire
-from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, importer, wire
 from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, list_names, note_on
 
 MARK = "tfevents"

@@ -21,8 +21,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.model import Status
 from deviate.records.columns import NO_STEP
-from deviate.records.importers import wire
-from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, importer, wire
 from deviate.records.importers.tracked import OPEN_ENDED, Trail, Trails, as_series, go_on, note_on, settings
 
 MAGIC = b":W&B"
