@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import SweptValue
+from deviate.records.schema import Change, Reported
 from deviate.registry import Plugin
 
 
@@ -31,23 +31,6 @@ class VariantPlan:
     def held(self) -> tuple[str, ...]:
         """Streams and factors that are held fixed; empty where the record does not list them."""
         return self.definition.held if self.definition else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change of the plan: its time, and the new values of the changed fields."""
-
-    time: float
-    fields: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """A report that was shown: the number of planned runs per variant at that time, alone or in a comparison."""
-
-    time: float
-    n_runs: int
-    is_comparison: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from deviate.model import PastComparison, Selection, Settings, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
-from deviate.records.plan import Change, Plan, Reported, VariantPlan
-from deviate.records.schema import ExperimentFile, SettingsEntry, VariantEntry
+from deviate.records.plan import Plan, VariantPlan
+from deviate.records.schema import Change, ExperimentFile, Reported, SettingsEntry, VariantEntry
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
 """What an experiment may be called."""
