@@ -15,18 +15,16 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
-from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
-from deviate.records.plan import Plan, VariantPlan
-from deviate.records.plans import create_experiment, new_experiment_folder, place_of
+from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import judge_run
+from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
 from deviate.records.schema import ManifestFile
-from deviate.records.specs import run_id, spec_hash, write_spec
 
 VARIANT = "imported"
 MAIN_LOOP = 0

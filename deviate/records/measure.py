@@ -9,9 +9,9 @@ from pathlib import Path
 
 from deviate.model import Metric, Place, Role, SelectedMetric, Selection, Series
 from deviate.records.columns import NO_STEP, series_of
+from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.items import item_direction, item_name, item_role, snake
-from deviate.records.manifest import Manifest
-from deviate.records.process_log import Points, ProcessLog, Source
+from deviate.records.snapshot import Manifest
 
 JOINT = ": "
 """Between the value of a label variable and the item of what is reported under it, as the guest writes them."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from deviate.model import Artifact, NotCaptured, Spec, Stream
+from deviate.records.events import ProcessLog
 from deviate.records.layout import artifacts_folder
-from deviate.records.process_log import ProcessLog
 
 T = TypeVar("T")
 UNSEEN = {

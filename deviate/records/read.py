@@ -21,20 +21,8 @@ from deviate.model import (
     Status,
     value_text,
 )
-from deviate.records.attempts import (
-    STALE_S,
-    Result,
-    collect_continued,
-    damaged_files,
-    is_verifiable,
-    read_claim,
-    read_result,
-)
-from deviate.records.changes import list_injected, revision
-from deviate.records.environment import facts_of, missing_facts
-from deviate.records.environment_diff import differences
-from deviate.records.events import read_events
-from deviate.records.flags import flags_of
+from deviate.records.environment import differences, facts_of, missing_facts
+from deviate.records.events import ProcessLog, read_events
 from deviate.records.layout import (
     attempt_number,
     attempts,
@@ -44,7 +32,6 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
-from deviate.records.manifest import damaged_sources, read_manifest
 from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.merge_processes import (
     artifacts,
@@ -54,10 +41,19 @@ from deviate.records.merge_processes import (
     not_captured,
     union_over_processes,
 )
-from deviate.records.plan import Plan, VariantPlan
-from deviate.records.plans import read_plan
-from deviate.records.process_log import ProcessLog
-from deviate.records.specs import read_spec, run_id
+from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
+from deviate.records.runs import (
+    STALE_S,
+    Result,
+    collect_continued,
+    damaged_files,
+    is_verifiable,
+    read_claim,
+    read_result,
+    read_spec,
+    run_id,
+)
+from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 
 TAP_FAILED = "a tap failed, the script was not disturbed"
 """How a run begins to tell of a fault of what watches it."""
