@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.records.catalog import CONTAINERS as CONTAINERS
+    from deviate.records.catalog import Catalog as Catalog
+    from deviate.records.catalog import item_direction as item_direction
+    from deviate.records.catalog import item_role as item_role
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY
@@ -38,9 +42,6 @@ if TYPE_CHECKING:
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
-    from deviate.records.items import CONTAINERS as CONTAINERS
-    from deviate.records.items import item_direction as item_direction
-    from deviate.records.items import item_role as item_role
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder
     from deviate.records.layout import attempt_number as attempt_number
@@ -57,8 +58,7 @@ if TYPE_CHECKING:
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
     from deviate.records.machine import writer_name as writer_name
-    from deviate.records.measure import Catalog as Catalog
-    from deviate.records.measure import measure as measure
+    from deviate.records.merge_processes import measure as measure
     from deviate.records.plans import WARNS as WARNS
     from deviate.records.plans import Plan as Plan
     from deviate.records.plans import VariantPlan as VariantPlan

@@ -15,11 +15,11 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
+from deviate.records.catalog import item_direction, item_role
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import Imported, ImportedRun
-from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import judge_run

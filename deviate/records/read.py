@@ -21,6 +21,7 @@ from deviate.model import (
     Status,
     value_text,
 )
+from deviate.records.catalog import Catalog
 from deviate.records.environment import differences, facts_of, missing_facts
 from deviate.records.events import ProcessLog, read_events
 from deviate.records.layout import (
@@ -32,13 +33,14 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
-from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.merge_processes import (
     artifacts,
     draws,
     environment,
     lowest_rank_facts,
+    measure,
     not_captured,
+    process_warnings,
     union_over_processes,
 )
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan

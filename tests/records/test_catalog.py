@@ -2,7 +2,7 @@
 
 import pytest
 
-from deviate.records.items import item_direction, item_name, item_role
+from deviate.records.catalog import item_direction, item_name, item_role
 
 
 @pytest.mark.parametrize(
