@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from deviate.model import Experiment, Metric, Run, SelectedMetric, Series
-from deviate.records import item_direction, item_role
+from deviate.model.metric_vocabulary import item_direction, item_role
 
 VARIANT = "as given"
 

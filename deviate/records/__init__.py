@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.records.catalog import CONTAINERS as CONTAINERS
     from deviate.records.catalog import Catalog as Catalog
-    from deviate.records.catalog import item_direction as item_direction
-    from deviate.records.catalog import item_role as item_role
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY

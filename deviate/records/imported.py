@@ -15,7 +15,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
-from deviate.records.catalog import item_direction, item_role
+from deviate.model.metric_vocabulary import item_direction, item_role
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing

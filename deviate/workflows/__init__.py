@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deviate.workflows.begin import name_of as name_of
     from deviate.workflows.begin import refuse_misfit as refuse_misfit
     from deviate.workflows.begin import resume_notes as resume_notes
+    from deviate.workflows.begin import validate_request as validate_request
     from deviate.workflows.check import Gate as Gate
     from deviate.workflows.check import asked_metrics as asked_metrics
     from deviate.workflows.check import check as check
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
     from deviate.workflows.judge import judge as judge
-    from deviate.workflows.judge import validate_request as validate_request
-    from deviate.workflows.judge import write as write
     from deviate.workflows.live_estimates import ExperimentScores as ExperimentScores
     from deviate.workflows.live_estimates import LiveEstimates as LiveEstimates
     from deviate.workflows.live_estimates import Mean as Mean
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at
+    from deviate.workflows.report_files import write as write
     from deviate.workflows.report_files import write_tables as write_tables
     from deviate.workflows.request import PreparedExperiment as PreparedExperiment
     from deviate.workflows.request import Request as Request

@@ -1,25 +1,12 @@
-"""Reads experiments, judges them, and writes reports."""
+"""Judges experiments: how scores are read and compared, and what they say."""
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
 
-from deviate import project, records
-from deviate.errors import InputError
-from deviate.model import Analysis, Direction, Experiment, Findings, Metric
-from deviate.project import CONFIG
-from deviate.records import CONTAINERS
+from deviate import records
+from deviate.model import Direction, Experiment, Findings
 from deviate.registry import wing
-from deviate.workflows.request import SampleSizeRule
-
-if TYPE_CHECKING:
-    from deviate.project import PreparedScript
-
-SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
-"""Names of containers that are names of single values far more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,47 +37,6 @@ class AnalysisOptions:
     spread_ratio: float | None = None
     groups: tuple[str, ...] = ()
     weak_below: tuple[str, float] | None = None
-
-
-def validate_request(
-    prepared: "PreparedScript", options: AnalysisOptions, sample_size: SampleSizeRule
-) -> tuple[str, ...]:
-    """Check before the first run whether the user's questions can be answered.
-
-    Returns: warnings, where only the runs can tell whether there is such a metric.
-
-    Raises:
-        InputError: no run can report such a metric, or there is no such aggregate.
-    """
-    if options.aggregate is not None:
-        project.refuse_aggregate(options.aggregate, "--aggregate")
-    metric_of_flag = {"--metric": options.metric}
-    if sample_size.precision:
-        from deviate import stats
-
-        metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
-    names = [item.name for item in prepared.selection.metrics]
-    may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
-    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
-    for flag, name in missing.items():
-        if not may_be_more:
-            raise InputError(
-                f"no metric named {name!r} will be recorded of {prepared.analysis.script}, as {flag} asks",
-                f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
-            )
-    return tuple(
-        f"{flag} {name} is not among the metrics above; the runs may report it under that name"
-        for flag, name in missing.items()
-    )
-
-
-def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
-    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
-    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
-    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
-        return True
-    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
 def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
@@ -146,13 +92,3 @@ def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
 def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """Findings on variants of one experiment: where the spread comes from, not which is better."""
     return judge(experiments, options, compares=False)
-
-
-def write(text: str, target: Path, stdout: TextIO) -> None:
-    """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
-    if str(target) == "-":
-        stdout.write(text)
-        return
-    with records.writing(f"writing {target}", "name another file"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")

@@ -2,9 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
+from deviate import records
 from deviate.errors import RecordError
 from deviate.report import TableFile, table_names
+
+
+def write(text: str, target: Path, stdout: TextIO) -> None:
+    """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
+    if str(target) == "-":
+        stdout.write(text)
+        return
+    with records.writing(f"writing {target}", "name another file"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
 
 def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
