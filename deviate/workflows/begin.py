@@ -18,9 +18,8 @@ from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.project import CONFIG, PreparedScript
 from deviate.records import Plan, VariantPlan
-from deviate.workflows.execute import specs_of
+from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, specs_of
 from deviate.workflows.judge import AnalysisOptions
-from deviate.workflows.request import PreparedExperiment, Request, SampleSizeRule
 
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
