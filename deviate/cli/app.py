@@ -1,6 +1,7 @@
-"""Shared by all commands: the application, common options, and output formats."""
+"""Shared by all commands: the application, output formats, and shell completion of names."""
 
 import enum
+import glob
 import importlib
 import json
 import os
@@ -120,6 +121,27 @@ def width() -> int:
 
 def is_coloured() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def complete_experiments(incomplete: str) -> list[str]:
+    """Recorded experiments, and NAME:VARIANT once the name is complete; empty if records cannot be read."""
+    from deviate import records, workflows  # not to list the commands
+    from deviate.errors import DeviateError
+
+    try:
+        plans = records.list_experiments(workflows.records_folder(Path.cwd().resolve()))
+    except (DeviateError, OSError):
+        return []
+    prefix = incomplete.partition(":")[0]
+    names = [plan.name for plan in plans]
+    names += [f"{plan.name}:{variant.name}" for plan in plans if plan.name == prefix for variant in plan.variants]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_sources(incomplete: str) -> list[str]:
+    """Experiments, and files and folders, for arguments that accept either."""
+    paths = sorted(Path(path) for path in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
+    return [*complete_experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]
 
 
 def _print_version(is_wanted: bool) -> None:

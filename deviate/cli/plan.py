@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import complete
-from deviate.cli.app import Form, as_json, command
+from deviate.cli.app import Form, as_json, command, complete_sources
 from deviate.cli.columns import align_columns
 from deviate.cli.options.analysis import Confidence, Metric
 from deviate.cli.options.groups import option
@@ -25,7 +24,7 @@ def plan_command(
     difference: Annotated[float | None, option("X", "Difference to be seen, in units of the metric.")] = None,
     pilot: Annotated[
         str | None,
-        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete.sources),
+        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete_sources),
     ] = None,
     sd: Annotated[float | None, option("X", "A guess of the SD, in units of the metric.")] = None,
     runs: Annotated[
