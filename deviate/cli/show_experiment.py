@@ -10,11 +10,10 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redact_variables, redact_words
-from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Spec, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
-from deviate.report import clean, counted, duration, fill_lines, instant, name, replicates, size_text
+from deviate.report import align_columns, clean, counted, duration, fill_lines, instant, name, replicates, size_text
 from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12
