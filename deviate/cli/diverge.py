@@ -18,7 +18,7 @@ from deviate.cli.options.launch import LaunchFlags, variables
 from deviate.cli.options.runs import VariantFlags
 from deviate.cli.options.values import choice
 from deviate.cli.preview import announcement
-from deviate.cli.sheets import publish_sheet
+from deviate.cli.publish import publish_sheet
 from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
 from deviate.model import Run, Variant

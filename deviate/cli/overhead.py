@@ -16,7 +16,7 @@ from deviate.cli.options.groups import option
 from deviate.cli.options.launch import Command, LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
 from deviate.cli.preview import announcement
-from deviate.cli.sheets import publish_sheet
+from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.report import overhead_document

@@ -96,7 +96,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     Raises:
         InputError: there is no such sweep.
     """
-    from deviate.cli.sheets import publish_sheet
+    from deviate.cli.publish import publish_sheet
     from deviate.report import sweep_document
     from deviate.workflows import judge_sweep, read_sweep
 

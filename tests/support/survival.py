@@ -206,7 +206,7 @@ class Arena:
 
 def is_fault(said: str) -> bool:
     """Whether deviate itself broke; scripts may."""
-    return "deviate/cli/main.py" in said
+    return "deviate/cli/app.py" in said
 
 
 def _stands(attempt: Path) -> bool:
