@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from deviate import __version__
-from deviate.cli.options.groups import expand_groups
+from deviate.cli.options import expand_groups
 from deviate.errors import DeviateError, PluginWarning
 
 Function = TypeVar("Function", bound=Callable[..., None])

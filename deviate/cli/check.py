@@ -11,11 +11,9 @@ import typer
 
 from deviate import workflows
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
-from deviate.cli.options.analysis import AnalysisFlags, Importer
-from deviate.cli.options.documents import STDOUT, Html, takes_stdout
-from deviate.cli.options.groups import flag, option, option_group
-from deviate.cli.options.sides import SideFlags
-from deviate.cli.options.values import choice, number_of
+from deviate.cli.options import choice, flag, number_of, option, option_group
+from deviate.cli.options.results import STDOUT, AnalysisFlags, Html, Importer, takes_stdout
+from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings

@@ -11,10 +11,7 @@ import typer
 from deviate import records, workflows
 from deviate.cli.app import width
 from deviate.cli.execute import Output
-from deviate.cli.options.execution import ExecutionFlags
-from deviate.cli.options.launch import LaunchFlags
-from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
-from deviate.cli.options.sides import SideFlags
+from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model import Experiment

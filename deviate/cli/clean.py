@@ -8,7 +8,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import FAILED, command, complete_experiments
-from deviate.cli.options.analysis import Aggregate, Metric
+from deviate.cli.options.results import Aggregate, Metric
 from deviate.report import counted, size_text
 
 

@@ -9,9 +9,8 @@ from deviate import pipeline, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, complete_sources
 from deviate.cli.execute import Output
-from deviate.cli.options.analysis import AnalysisFlags, Importer
-from deviate.cli.options.documents import DOCUMENTS, Documents
-from deviate.cli.options.groups import option
+from deviate.cli.options import option
+from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Importer
 from deviate.cli.publish import publish
 
 

@@ -9,12 +9,9 @@ import typer
 from deviate import pipeline, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options.analysis import Confidence
-from deviate.cli.options.documents import Documents
-from deviate.cli.options.execution import ExecutionFlags
-from deviate.cli.options.groups import option
-from deviate.cli.options.launch import Command, LaunchFlags
-from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
+from deviate.cli.options import option
+from deviate.cli.options.results import Confidence, Documents
+from deviate.cli.options.runs import DEFAULT_RUNS, Command, ExecutionFlags, LaunchFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError

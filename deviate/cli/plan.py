@@ -7,8 +7,8 @@ import typer
 
 from deviate import workflows
 from deviate.cli.app import Form, as_json, command, complete_sources
-from deviate.cli.options.analysis import Confidence, Metric
-from deviate.cli.options.groups import option
+from deviate.cli.options import option
+from deviate.cli.options.results import Confidence, Metric
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report import align_columns, plain, plan_lines, plan_notes, plan_table

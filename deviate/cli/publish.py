@@ -9,7 +9,7 @@ import typer
 
 from deviate import records, report, workflows
 from deviate.cli.app import is_coloured, nearest, width
-from deviate.cli.options.documents import Documents, takes_stdout
+from deviate.cli.options.results import Documents, takes_stdout
 from deviate.errors import RecordError
 from deviate.pipeline import Answer
 from deviate.registry import wing

@@ -9,10 +9,9 @@ import typer
 from deviate import pipeline, replay, workflows
 from deviate.cli.app import command, complete_experiments
 from deviate.cli.execute import Output, conclude
-from deviate.cli.options.analysis import AnalysisFlags
-from deviate.cli.options.documents import DOCUMENTS, Documents
-from deviate.cli.options.execution import Budget, Jobs, Timeout, default_jobs
-from deviate.cli.options.values import seconds
+from deviate.cli.options import seconds
+from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
+from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
 
 
 @command(

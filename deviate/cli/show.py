@@ -11,7 +11,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import Form, as_json, command, complete_experiments, width
-from deviate.cli.options.analysis import Confidence
+from deviate.cli.options.results import Confidence
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
