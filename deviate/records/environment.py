@@ -16,10 +16,9 @@ from typing import Any, TypeVar
 from deviate.base import first_few
 from deviate.errors import RecordError
 from deviate.model import Run
-from deviate.records.files import read_record, reading, to_builtins, write_record
+from deviate.records.files import read_record, to_builtins, write_record
 from deviate.records.layout import attempts, runs_folder, spec_file
 from deviate.records.runs import read_intact_result, read_spec
-from deviate.records.schema import EnvironmentFile
 
 DIGITS = 16
 PACKAGE = "package "
@@ -127,20 +126,11 @@ def write_environment(attempt: Path, environment: RunEnvironment) -> None:
 
 def read_environment(attempt: Path) -> RunEnvironment | None:
     """What was written, without `more`; None where there is none, or none that can be read: runs count without."""
-    path = environment_file(attempt)
     try:
-        file = read_record(path, "environment", EnvironmentFile)
-        with reading(path):
-            return RunEnvironment(_digest_from(file.platform), file.threads, file.frameworks, file.git)
+        environment = read_record(environment_file(attempt), "environment", RunEnvironment)
     except RecordError:
         return None
-
-
-def _digest_from(text: str) -> str:
-    """Raises ValueError for what would be another file's name."""
-    if not text.isalnum():
-        raise ValueError(f"{text!r} is no digest")
-    return text
+    return environment if environment.platform.isalnum() else None  # else it would be another file's name
 
 
 def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str, str]:

@@ -22,7 +22,7 @@ from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
-from deviate.records.read import judge_run
+from deviate.records.read import experiment_of_plan, judge_run
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
 from deviate.records.schema import ManifestFile
 
@@ -41,21 +41,8 @@ def experiment_of(imported: Imported) -> Experiment:
     whole = _sort_steps(imported)
     plan = _plan(whole, imported.name)
     metrics = plan.selection.metrics
-    return Experiment(
-        name=plan.name,
-        variant=VARIANT,
-        command=plan.command,
-        n_planned=plan.n_runs,
-        metrics=metrics,
-        runs=tuple(judge_run(_run(plan, whole, replicate), metrics) for replicate in range(plan.n_runs)),
-        created=plan.created,
-        sources_hash=plan.sources_hash,
-        root=str(plan.root),
-        imported=plan.imported,
-        tasks=plan.tasks,
-        streams=plan.streams,
-        scores=plan.scores,
-    )
+    runs = [judge_run(_run(plan, whole, replicate), metrics) for replicate in range(plan.n_runs)]
+    return experiment_of_plan(plan, plan.variants[0], metrics, runs)
 
 
 def write_imported(folder: Path, imported: Imported, name: str) -> Path:

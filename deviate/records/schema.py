@@ -1,7 +1,7 @@
 """Declares the JSON files of a record: format numbers, one dated line per format change, and their fields.
 
-Every earlier format stays readable: fields that it lacks have defaults. A file with exactly the fields of a dataclass
-(`Claim`, `Platform`) is declared by that class. Fields are written in the order of their declaration.
+Every earlier format stays readable: fields that it lacks have defaults. A file with the fields of a dataclass
+(`Claim`, `Platform`, `RunEnvironment`) is declared by that class. Fields are written in the order of their declaration.
 """
 
 from dataclasses import dataclass
@@ -201,15 +201,6 @@ class ResultFile(Struct, kw_only=True):
     n_sharing: int = 0
     files: dict[str, tuple[int, str]] | UnsetType | None = UNSET
     events: dict[str, int] | UnsetType = UNSET
-
-
-class EnvironmentFile(Struct):
-    """`environment.json`, as far as it is read back; `RunEnvironment.more` is stored beside these fields."""
-
-    platform: str
-    threads: dict[str, str]
-    frameworks: dict[str, str]
-    git: str
 
 
 class FileEntry(Struct):
