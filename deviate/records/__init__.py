@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from deviate.records.files import json_lines as json_lines
     from deviate.records.files import lock_folder as lock_folder
     from deviate.records.files import writing as writing
-    from deviate.records.imported import experiment_of as experiment_of
-    from deviate.records.imported import write_imported as write_imported
     from deviate.records.importers import IMPORTERS as IMPORTERS
     from deviate.records.importers import Imported as Imported
     from deviate.records.importers import ImportedRun as ImportedRun
@@ -36,9 +34,11 @@ if TYPE_CHECKING:
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
     from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
+    from deviate.records.importing import experiment_of as experiment_of
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
+    from deviate.records.importing import write_imported as write_imported
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder
     from deviate.records.layout import attempt_number as attempt_number

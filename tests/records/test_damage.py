@@ -11,8 +11,8 @@ from recorded import edit_record
 
 from deviate.base.digests import FIELD
 from deviate.model import Series
-from deviate.records.imported import write_imported
 from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import write_imported
 from deviate.records.layout import attempts
 from deviate.records.read import read_experiment
 from deviate.records.runs import collect_continued, damaged_files, read_result
