@@ -20,14 +20,18 @@ from typing import TYPE_CHECKING
 
 from deviate.errors import InputError
 from deviate.model import Status
-from deviate.records.importers import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import OPEN_ENDED, Trail, Trails, as_series, list_names, note_on, settings
+from deviate.records.importers import Imported, importer
+from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, imported_runs, list_names, note_on
 
 if TYPE_CHECKING:
     import sqlite3
 
 META = "meta.yaml"
-STATES = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
+STATES: Mapping[str, Status] = {
+    "FINISHED": "completed", "FAILED": "crashed", "KILLED": "cancelled",
+    "3": "completed", "4": "crashed", "5": "cancelled",
+}  # fmt: skip
+"""How a run ended that is in one of these states; folders have their numbers. In any other state it is lost."""
 SQLITE = b"SQLite format 3\0"
 TABLES = {"experiments", "runs", "metrics", "params", "tags"}
 CURE = "restore it, or move it away to go on without it"
@@ -36,28 +40,18 @@ ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Stored:
+class Stored(TrackedRun):
     """A run in an MLflow store.
 
     Attributes:
-        started, ended: seconds since the epoch, 0 where that is not known.
+        ended: seconds since the epoch, 0 where that is not known.
         torn: metrics whose last line is not whole.
     """
 
-    id: str
-    name: str = ""
-    state: str = ""
     is_deleted: bool = False
-    started: float = 0.0
     ended: float = 0.0
-    trails: Trails = field(default_factory=dict)
-    params: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     torn: list[str] = field(default_factory=list)
-
-    @property
-    def label(self) -> str:
-        return self.name or self.id
 
 
 @dataclass(slots=True)
@@ -133,14 +127,13 @@ def _experiment(folder: Path, runs: list[Path]) -> Group:
 def _run(folder: Path) -> Stored:
     meta = _meta(folder / META)
     tags = _texts(folder / "tags")
-    state = meta.get("status", "")
     run = Stored(
         meta.get("run_id") or meta.get("run_uuid") or folder.name,
         meta.get("run_name") or tags.get("mlflow.runName", ""),
-        STATES.get(int(state), "") if state.isdigit() else state,
-        meta.get("lifecycle_stage") == "deleted",
+        STATES.get(meta.get("status", ""), "lost"),
         _seconds(meta.get("start_time")),
-        _seconds(meta.get("end_time")),
+        is_deleted=meta.get("lifecycle_stage") == "deleted",
+        ended=_seconds(meta.get("end_time")),
         params=_texts(folder / "params"),
         tags=tags,
     )
@@ -229,7 +222,8 @@ def read_database(path: Path) -> list[Group]:
                 "SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage, experiment_id FROM runs "
                 "ORDER BY start_time, rowid"
             ):
-                run = Stored(key, name or "", state or "", stage == "deleted", _seconds(begin), _seconds(end))
+                run = Stored(key, name or "", STATES.get(state, "lost"), _seconds(begin))
+                run.is_deleted, run.ended = stage == "deleted", _seconds(end)
                 runs[key] = run
                 groups.setdefault(group, Group(str(group))).runs.append(run)
             for key, name, value in base.execute("SELECT run_uuid, key, value FROM params"):
@@ -264,7 +258,6 @@ def _number(value: float, is_nan: int) -> float:
 
 DATABASE = "mlflow.db"
 MACHINE = "system/"
-STATUS: Mapping[str, Status] = {"FINISHED": "completed", "FAILED": "crashed", "KILLED": "cancelled"}
 FACTS = {"mlflow.source.git.commit": "git_commit", "mlflow.source.name": "source"}
 PARENT = "mlflow.parentRunId"
 
@@ -306,29 +299,17 @@ def _to_imported(group: Group, path: Path, deleted: Sequence[str]) -> Imported |
     logged_runs.sort(key=lambda run: (run.started, run.id))
     if not any(run.trails for run in logged_runs):
         return None
-    series, notes = as_series([run.trails for run in logged_runs], [_start(run) for run in logged_runs])
-    labels = [run.label for run in logged_runs]
-    runs = []
-    for run, label, its in zip(logged_runs, labels, series, strict=True):
-        params, seeds = settings(run.params)
-        facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
-        runs.append(
-            ImportedRun(
-                label if labels.count(label) == 1 else f"{label} ({run.id})",
-                its,
-                STATUS.get(run.state, "lost"),
-                _start(run),
-                max(0.0, (run.ended or _last_time(run)) - _start(run)),
-                {**facts, **{f"param.{name}": value for name, value in params.items()}},
-                seeds,
-            )
-        )
-    all_notes = (*_notes(group, logged_runs, deleted), *notes)
-    return Imported(group.name, "mlflow", (path,), tuple(runs), notes=all_notes)
+    for run in logged_runs:
+        run.started = run.started or min((trail.times[0] for trail in run.trails.values()), default=0.0)
+        last = max((trail.times[-1] for trail in run.trails.values()), default=run.started)
+        run.wall_time_s = max(0.0, (run.ended or last) - run.started)
+        run.facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
+    runs, notes = imported_runs(logged_runs, [run.started for run in logged_runs], "param.")
+    return Imported(group.name, "mlflow", (path,), runs, notes=(*_notes(group, logged_runs, deleted), *notes))
 
 
 def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
-    yield from note_on((run.label for run in runs if run.state not in STATUS), OPEN_ENDED)
+    yield from note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
     for run in runs:
         if run.torn:
             yield f"{run.label}: the last line of {list_names(run.torn)} is not whole, left out"
@@ -337,11 +318,3 @@ def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iter
     yield from note_on(parents, "parent of other runs without metrics of its own, left out")
     if deleted:
         yield f"deleted experiments in the store are left out: {list_names(deleted)}"
-
-
-def _start(run: Stored) -> float:
-    return run.started or min((trail.times[0] for trail in run.trails.values()), default=0.0)
-
-
-def _last_time(run: Stored) -> float:
-    return max((trail.times[-1] for trail in run.trails.values()), default=_start(run))
