@@ -1,4 +1,4 @@
-"""How alike two runs are in what they put out, or in weights, for every pair of runs of one experiment.
+"""How alike two runs are in outputs or in weights, and what their ensemble gains, for every pair of runs.
 
 Every function returns a symmetric (R, R) float64 matrix, R runs in the order given. A pair that has no number is NaN
 there: where a run put out a value that is not finite, or nothing that varies. `jackknife.over_pairs` names that.
