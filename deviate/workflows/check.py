@@ -14,17 +14,6 @@ from deviate.errors import InputError, RecordError
 from deviate.model import IMPORTED_AS, Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
-from deviate.records import (
-    ALWAYS_TOLD,
-    PACKAGES,
-    SHOWN_ONLY,
-    VARIABLE,
-    Baseline,
-    BaselineRun,
-    MetricEntry,
-    baseline_text,
-    read_manifest,
-)
 from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read, read_variants
 
@@ -325,7 +314,7 @@ def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Itera
 FORM = "baseline"
 """The sink of metrics that come from a committed baseline."""
 THREADS = "threads per run"
-NOT_KEPT = frozenset({*SHOWN_ONLY, PACKAGES, IMPORTED_AS})
+NOT_KEPT = frozenset({*records.SHOWN_ONLY, records.PACKAGES, IMPORTED_AS})
 """Facts that tell nothing of another machine: a digest of packages, and where the project stood."""
 MOST_APART = 5
 ABSENT = "absent"
@@ -374,8 +363,8 @@ def baseline_of(
         description.metric.name: {score.replicate: score.value for score in description.scores} for description in saved
     }
     git = None if experiment.folder is None or experiment.imported else _commit(experiment.folder)
-    return baseline_text(
-        Baseline(
+    return records.baseline_text(
+        records.Baseline(
             name=experiment.name,
             variant=experiment.variant,
             command=redact_words(experiment.command),
@@ -385,7 +374,7 @@ def baseline_of(
             is_dirty=git[1] if git else False,
             environment=common(facts_of(experiment)),
             metrics={
-                metric.name: MetricEntry(
+                metric.name: records.MetricEntry(
                     metric.aggregate,
                     metric.direction,
                     margin_of.get(metric.name, metric.margin),
@@ -396,7 +385,7 @@ def baseline_of(
                 for metric in (description.metric for description in saved)
             },
             runs=tuple(
-                BaselineRun(
+                records.BaselineRun(
                     run.replicate,
                     run.status,
                     dict(run.seeds),
@@ -438,9 +427,11 @@ def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
     """Facts that both sides report with different values; an unreported variable was not set."""
     differences: list[str] = []
     for name in sorted({*baseline, *candidate}, key=str.casefold):
-        if name.startswith(VARIABLE) and not (ALWAYS_TOLD in baseline and ALWAYS_TOLD in candidate):
+        if name.startswith(records.VARIABLE) and not (
+            records.ALWAYS_TOLD in baseline and records.ALWAYS_TOLD in candidate
+        ):
             continue
-        if not name.startswith(VARIABLE) and not (name in baseline and name in candidate):
+        if not name.startswith(records.VARIABLE) and not (name in baseline and name in candidate):
             continue
         before, after = baseline.get(name, (ABSENT,)), candidate.get(name, (ABSENT,))
         if set(before) != set(after):
@@ -450,7 +441,7 @@ def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
 
 
 def _commit(place: Path) -> tuple[str, bool] | None:
-    git = read_manifest(records.snapshot_folder(place)).git
+    git = records.read_manifest(records.snapshot_folder(place)).git
     return None if git is None or git.commit is None else (git.commit, git.is_dirty)
 
 
