@@ -23,8 +23,8 @@ from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model import Series
 from deviate.project.command import project_root
-from deviate.records.imported import write_imported
-from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import write_imported
 from deviate.records.plans import read_plan
 from deviate.workflows.cleanup import clean_up, clean_up_cache
 from deviate.workflows.sources import report_folder

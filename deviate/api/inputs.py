@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from deviate import workflows
 from deviate.errors import InputError
 from deviate.model import Experiment, Metric, Run, SelectedMetric, Series
-from deviate.records import item_direction, item_role
+from deviate.model.metric_vocabulary import item_direction, item_role
 
 SCORE = "score"
 SEED = "seed"

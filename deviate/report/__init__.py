@@ -64,10 +64,9 @@ if TYPE_CHECKING:
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import document_form as document_form
     from deviate.report.forms.registry import render as render
+    from deviate.report.lines import align_columns as align_columns
     from deviate.report.lines import fill_lines as fill_lines
     from deviate.report.lines import name as name
-    from deviate.report.lines import pad as pad
-    from deviate.report.lines import widest as widest
     from deviate.report.medium import COLUMN_IN as COLUMN_IN
     from deviate.report.numbers import PLUS_MINUS as PLUS_MINUS
     from deviate.report.numbers import Number as Number

@@ -14,10 +14,9 @@ from planned import execute
 
 from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
-from deviate.records.attempts import Claim, read_result, write_claim
 from deviate.records.layout import attempt_folder, attempts, claim_file, spec_file
 from deviate.records.machine import machine_name
-from deviate.records.specs import read_spec, write_spec
+from deviate.records.runs import Claim, read_result, read_spec, write_claim, write_spec
 from deviate.replay.adopt import MAKING, claim_attempt, claim_of, end_orphans, temporary_prefix
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.local import LocalExecutor

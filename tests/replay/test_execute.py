@@ -19,9 +19,8 @@ from planned import execute
 
 from deviate.errors import RecordError, RunError
 from deviate.model import Settings
-from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
-from deviate.records.specs import run_id, write_spec
+from deviate.records.runs import Claim, run_id, write_claim, write_spec
 from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
 from deviate.replay.adopt import claim_of
 from deviate.replay.processes import birth, is_alive

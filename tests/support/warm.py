@@ -19,7 +19,7 @@ from typing import NamedTuple
 MODULES = (
     "deviate.cli.preview",
     "deviate.cli.execute",
-    "deviate.cli.sheets",
+    "deviate.cli.publish",
     "deviate.cli.check_sides",
     "deviate.diverge.engine",
     "deviate.diverge.recorded",

@@ -12,8 +12,8 @@ import pytest
 
 from deviate.errors import RunError
 from deviate.model import Settings
-from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
+from deviate.records.runs import read_claim
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.processes import birth

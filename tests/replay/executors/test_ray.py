@@ -10,8 +10,8 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
+from deviate.records.runs import read_claim
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.ray import ray_executor

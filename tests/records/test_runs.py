@@ -8,7 +8,7 @@ import pytest
 
 from deviate.errors import RecordError
 from deviate.model import Spec
-from deviate.records.specs import read_spec, run_id, spec_hash, write_spec
+from deviate.records.runs import read_spec, run_id, spec_hash, write_spec
 
 SPEC = Spec("ab", ("python", "träin.py"), ".", "algo+impl", 3, (("init", 5),), (("PYTHONHASHSEED", "7"),))
 

@@ -8,8 +8,15 @@ import pytest
 from recorded import start
 
 from deviate.model import Run, Status
-from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
-from deviate.records.environment_diff import differences, environment_changed, environment_misfits
+from deviate.records.environment import (
+    Platform,
+    RunEnvironment,
+    differences,
+    environment_changed,
+    environment_misfits,
+    write_environment,
+    write_platform,
+)
 from deviate.records.read import read_experiment
 
 PLATFORM = Platform(

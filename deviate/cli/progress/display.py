@@ -1,4 +1,4 @@
-"""Shows run updates in a separate thread, so that the scheduler never waits for the terminal or for reading."""
+"""The displays of runs that go on: plain lines for a file or a pipe, and the live table on a terminal."""
 
 import os
 import queue
@@ -8,16 +8,116 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
-from deviate.cli.progress.lines import Lines, finished_line
-from deviate.cli.progress.live import LiveTable
-from deviate.cli.progress.tally import Tally
+from deviate.cli.progress.tally import Tally, mean_text, place_text
 from deviate.errors import DeviateError
 from deviate.replay import RunUpdate
+from deviate.report import clean, duration
 from deviate.workflows import Expected, Mean
+
+
+class Lines:
+    """Writes a line when a run has ended, and a status line after `interval_s` seconds without output."""
+
+    def __init__(self, stream: TextIO, tally: Tally, interval_s: float) -> None:
+        self.stream, self.tally, self.interval_s = stream, tally, interval_s
+        self._spoke = tally.clock()
+
+    def show(self, update: RunUpdate) -> None:
+        self.tally.take(update)
+        if update.kind == "finished":
+            self._say(finished_line(self.tally, update))
+
+    def notice(self, text: str) -> None:
+        self._say(clean(text))
+
+    def tick(self, means: tuple[Mean, ...]) -> None:
+        """Write a status line if it is due."""
+        tally = self.tally
+        if tally.clock() - self._spoke < self.interval_s:
+            return
+        estimates = [": ".join(filter(None, (place_text(mean, means), mean_text(mean)))) for mean in means]
+        self._say(" · ".join(filter(None, (tally.counts(), tally.forecast(), *estimates))))
+
+    def _say(self, line: str) -> None:
+        self._spoke = self.tally.clock()
+        print(line, file=self.stream, flush=True)
+
+
+def finished_line(tally: Tally, update: RunUpdate) -> str:
+    """The line for a run that has ended."""
+    parts = [
+        f"[{tally.n_done}/{tally.n_runs}] {tally.name(update)}",
+        str(update.status),
+        duration(update.wall_time_s),
+        clean(update.value),
+        clean(update.reason),
+        tally.forecast(),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+FEWEST_ROWS = 3
+BAR_WIDTH = 12
+
+
+class LiveTable:
+    """Accepts updates, and renders the current state."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        self.means: tuple[Mean, ...] = ()
+        self.notices: list[str] = []
+
+    def show(self, update: RunUpdate) -> None:
+        self.tally.take(update)
+
+    def notice(self, text: str) -> None:
+        """Keep a sentence visible until the end."""
+        self.notices.append(clean(text))
+
+    def render(self, height: int = 24) -> RenderableType:
+        """The current table, limited to a number of lines and to the width."""
+        tally, now = self.tally, self.tally.clock()
+        below = [
+            *(Text("  ".join(filter(None, (place_text(mean, self.means), mean_text(mean))))) for mean in self.means),
+            *(Text(text, style="yellow") for text in self.notices),
+        ]
+        n_rows = max(FEWEST_ROWS, height - len(below) - 3)
+        running = list(tally.running.values())
+        table = Table.grid(padding=(0, 2))
+        for running_run in running[:n_rows]:
+            table.add_row(*self._cells(running_run.update, now - running_run.began))
+        hidden = len(running) - n_rows
+        more = [Text(f"… and {hidden} more running")] if hidden > 0 else []
+        totals = Text("   ".join(filter(None, (tally.counts(), duration(now - tally.began), tally.forecast()))))
+        totals.stylize("bold")
+        return Group(*([table] if running else []), *more, totals, *below)
+
+    def _cells(self, update: RunUpdate, elapsed: float) -> tuple[RenderableType, ...]:
+        at = self.tally.progress(update)
+        bar: RenderableType = ""
+        step = ""
+        if at is not None:
+            step = f"step {at[0]}" if at[1] is None else f"step {at[0]} of {at[1]}"
+            if at[1] is not None:
+                bar = ProgressBar(total=at[1], completed=at[0], width=BAR_WIDTH)
+        return (
+            Text(clean(update.device)),
+            Text(self.tally.name(update)),
+            Text(step),
+            bar,
+            Text(duration(elapsed)),
+            Text(clean(update.value)),
+        )
+
+
+# Run updates are shown in a separate thread, so that the scheduler never waits for the terminal or for reading.
 
 QUIET_S = 60.0
 """Without a terminal, how things stand is told when nothing was said for so long."""

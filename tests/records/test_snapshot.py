@@ -5,10 +5,9 @@ from pathlib import Path
 
 from recorded import edit_record
 
-from deviate.records.changes import MOST_CHARACTERS, list_injected, revision
-from deviate.records.manifest import read_manifest
 from deviate.records.read import read_experiment
 from deviate.records.schema import Commit
+from deviate.records.snapshot import MOST_CHARACTERS, list_injected, read_manifest, revision
 
 
 def snapshot(root: Path, before: dict[str, str], after: dict[str, str]) -> Path:

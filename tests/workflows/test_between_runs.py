@@ -10,7 +10,7 @@ from deviate.model import Selection, Snapshot, Variant
 from deviate.records import Plan, VariantPlan
 from deviate.replay import RunUpdate
 from deviate.workflows import SameData
-from deviate.workflows.request import PreparedExperiment
+from deviate.workflows.execute import PreparedExperiment
 
 
 def begun(folder: Path, *variants: str) -> PreparedExperiment:

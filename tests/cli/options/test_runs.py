@@ -2,8 +2,8 @@
 
 import pytest
 
-from deviate.cli.options.analysis import AnalysisFlags
-from deviate.cli.options.capture import CaptureFlags
+from deviate.cli.options.results import AnalysisFlags
+from deviate.cli.options.runs import CaptureFlags
 from deviate.errors import InputError
 from deviate.project.config import CaptureConfig
 

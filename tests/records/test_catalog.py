@@ -7,10 +7,11 @@ import pytest
 from recorded import make_metric, select, write_manifest
 
 from deviate.model import Metric, Place, Selection, Series
+from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
-from deviate.records.manifest import read_manifest
-from deviate.records.measure import Catalog, measure, process_warnings
-from deviate.records.process_log import Points, ProcessLog, Source
+from deviate.records.events import Points, ProcessLog, Source
+from deviate.records.merge_processes import measure, process_warnings
+from deviate.records.snapshot import read_manifest
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from deviate.cli.options.groups import expand_groups, flag, option_group
+from deviate.cli.options import expand_groups, flag, option_group
 
 
 @option_group
