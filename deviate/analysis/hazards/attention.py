@@ -1,23 +1,4 @@
-"""Fused attention on a GPU.
-
-The fast kernels of attention (memory-efficient, flash) add gradients in the order in which threads come, unless they
-are asked not to. deviate asks for deterministic kernels where a variant holds `kernels`.
-
-Example:
-    import torch.nn.functional as F
-    y = F.scaled_dot_product_attention(q, k, v)
-    y.sum().backward()
-
-Instead:
-    import torch
-    import torch.nn.functional as F
-    torch.use_deterministic_algorithms(True)
-    y = F.scaled_dot_product_attention(q, k, v)
-    y.sum().backward()
-
-Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a nondeterministic algorithm"; PyTorch
-source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
-"""
+"""Fused attention on a GPU."""
 
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
@@ -32,6 +13,26 @@ FLASH = word_set("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_fun
 
 @hazard("attention", "kernels")
 def attention(survey: Survey) -> Matches:
+    """Fused attention on a GPU.
+
+    The fast kernels of attention (memory-efficient, flash) add gradients in the order in which threads come, unless
+    they are asked not to. deviate asks for deterministic kernels where a variant holds `kernels`.
+
+    Example:
+        import torch.nn.functional as F
+        y = F.scaled_dot_product_attention(q, k, v)
+        y.sum().backward()
+
+    Instead:
+        import torch
+        import torch.nn.functional as F
+        torch.use_deterministic_algorithms(True)
+        y = F.scaled_dot_product_attention(q, k, v)
+        y.sum().backward()
+
+    Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a nondeterministic algorithm"; PyTorch
+    source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
+    """
     for call in find_differentiated(survey, FUSED | LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
     for call in find_differentiated(survey, FLASH):

@@ -1,19 +1,4 @@
-"""Kernels chosen by a race.
-
-With `cudnn.benchmark` and compilers that tune themselves, the kernel that is fastest at that moment is taken; different
-kernels round differently. deviate switches it off where a variant holds `autotune`.
-
-Example:
-    import torch
-    torch.backends.cudnn.benchmark = True
-
-Instead:
-    import torch
-    torch.backends.cudnn.benchmark = False
-
-Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking: "different algorithms may be selected
-on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
-"""
+"""Kernels chosen by a race."""
 
 import libcst as cst
 
@@ -31,6 +16,22 @@ SWITCHES = (
 
 @hazard("autotuning", "kernels")
 def autotuning(survey: Survey) -> Matches:
+    """Kernels chosen by a race.
+
+    With `cudnn.benchmark` and compilers that tune themselves, the kernel that is fastest at that moment is taken;
+    different kernels round differently. deviate switches it off where a variant holds `autotune`.
+
+    Example:
+        import torch
+        torch.backends.cudnn.benchmark = True
+
+    Instead:
+        import torch
+        torch.backends.cudnn.benchmark = False
+
+    Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking: "different algorithms may be
+    selected on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
+    """
     for name in SWITCHES:
         for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):

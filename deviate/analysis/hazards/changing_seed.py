@@ -1,19 +1,4 @@
-"""Seeds that change by themselves: made from the clock, a process number, `hash()` or `id()`.
-
-The script looks seeded and gives another result each time. deviate keys its own seeds by the one that the script asks
-for, so such a seed changes every stream in every variant: nothing is held any more.
-
-Example:
-    import random, time
-    random.seed(int(time.time()))
-
-Instead:
-    import random
-    random.seed(20240501)
-
-Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash__`: hash values of str and bytes objects
-"are salted with an unpredictable random value".
-"""
+"""Seeds that change by themselves: made from the clock, a process number, `hash()` or `id()`."""
 
 import libcst as cst
 
@@ -32,6 +17,22 @@ CHANGING = CLOCKS | word_set(
 
 @hazard("changing-seed", "seeds")
 def changing_seed(survey: Survey) -> Matches:
+    """Seeds that change by themselves: made from the clock, a process number, `hash()` or `id()`.
+
+    The script looks seeded and gives another result each time. deviate keys its own seeds by the one that the
+    script asks for, so such a seed changes every stream in every variant: nothing is held any more.
+
+    Example:
+        import random, time
+        random.seed(int(time.time()))
+
+    Instead:
+        import random
+        random.seed(20240501)
+
+    Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash__`: hash values of str and bytes
+    objects "are salted with an unpredictable random value".
+    """
     changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING)}
     for seeding in survey.in_order(SEEDERS) if changing else ():
         for argument in seeding.node.args:

@@ -1,27 +1,4 @@
-"""Random numbers drawn in functions that Numba compiles.
-
-Compiled code draws from generators of Numba's own, seeded from the operating system in each process and thread.
-`numpy.random.seed` in ordinary code does not reach them, nor does deviate.
-
-Example:
-    import numpy as np
-    from numba import njit
-    @njit
-    def walk(n):
-        return np.random.normal(0.0, 1.0, n).sum()
-    total = walk(100)
-
-Instead:
-    import numpy as np
-    from numba import njit
-    @njit
-    def walk(steps):
-        return steps.sum()
-    total = walk(np.random.normal(0.0, 1.0, 100))
-
-Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.random.seed() from non-Numba code … will
-seed the NumPy random generator, not the Numba random generator".
-"""
+"""Random numbers drawn in functions that Numba compiles."""
 
 import libcst as cst
 
@@ -36,6 +13,30 @@ SEEDING = ("numpy.random.seed", "random.seed")
 
 @hazard("compiled-draws", "seeds")
 def compiled_draws(survey: Survey) -> Matches:
+    """Random numbers drawn in functions that Numba compiles.
+
+    Compiled code draws from generators of Numba's own, seeded from the operating system in each process and thread.
+    `numpy.random.seed` in ordinary code does not reach them, nor does deviate.
+
+    Example:
+        import numpy as np
+        from numba import njit
+        @njit
+        def walk(n):
+            return np.random.normal(0.0, 1.0, n).sum()
+        total = walk(100)
+
+    Instead:
+        import numpy as np
+        from numba import njit
+        @njit
+        def walk(steps):
+            return steps.sum()
+        total = walk(np.random.normal(0.0, 1.0, 100))
+
+    Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.random.seed() from non-Numba
+    code … will seed the NumPy random generator, not the Numba random generator".
+    """
     if "numba" not in survey.graph.imported_packages:
         return
     for function in survey.functions:

@@ -1,22 +1,4 @@
-"""Convolutions on a GPU.
-
-cuDNN and XLA have several kernels for a convolution and its gradients; some add in the order in which threads come, and
-which of them is taken can differ between runs. deviate asks for deterministic ones where a variant holds `kernels`. One
-place of a file stands for all.
-
-Example:
-    import torch.nn as nn
-    layer = nn.Conv2d(3, 64, 3)
-
-Instead:
-    import torch
-    import torch.nn as nn
-    torch.backends.cudnn.deterministic = True
-    layer = nn.Conv2d(3, 64, 3)
-
-Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; NVIDIA, framework-reproducibility, on
-TensorFlow: cuDNN convolution; JAX discussion 10674.
-"""
+"""Convolutions on a GPU."""
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
@@ -43,6 +25,25 @@ OTHERS = (
 
 @hazard("convolution", "kernels", is_reported_once=True)
 def convolution(survey: Survey) -> Matches:
+    """Convolutions on a GPU.
+
+    cuDNN and XLA have several kernels for a convolution and its gradients; some add in the order in which threads
+    come, and which of them is taken can differ between runs. deviate asks for deterministic ones where a variant
+    holds `kernels`. One place of a file stands for all.
+
+    Example:
+        import torch.nn as nn
+        layer = nn.Conv2d(3, 64, 3)
+
+    Instead:
+        import torch
+        import torch.nn as nn
+        torch.backends.cudnn.deterministic = True
+        layer = nn.Conv2d(3, 64, 3)
+
+    Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; NVIDIA,
+    framework-reproducibility, on TensorFlow: cuDNN convolution; JAX discussion 10674.
+    """
     for call in kernels(survey, TORCH, also="cudnn"):
         if not MERGING.intersection(split_identifier(call.function.name)):
             yield call.node, "cuDNN may take kernels that add in no fixed order"

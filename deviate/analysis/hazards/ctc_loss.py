@@ -1,21 +1,4 @@
-"""The CTC loss.
-
-On a GPU its gradient adds in the order in which threads come. PyTorch has no deterministic kernel for it: a variant
-that holds `kernels` stops there, unless `--warn-only` is given.
-
-Example:
-    import torch.nn as nn
-    criterion = nn.CTCLoss(blank=0)
-
-Instead:
-    import torch
-    import torch.nn as nn
-    torch.use_deterministic_algorithms(True)
-    criterion = nn.CTCLoss(blank=0)
-
-Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic_algorithms`; TensorFlow RFC 20210119,
-"Determinism".
-"""
+"""The CTC loss."""
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
@@ -31,5 +14,23 @@ NAMES = (
 
 @hazard("ctc-loss", "kernels")
 def ctc_loss(survey: Survey) -> Matches:
+    """The CTC loss.
+
+    On a GPU its gradient adds in the order in which threads come. PyTorch has no deterministic kernel for it: a variant
+    that holds `kernels` stops there, unless `--warn-only` is given.
+
+    Example:
+        import torch.nn as nn
+        criterion = nn.CTCLoss(blank=0)
+
+    Instead:
+        import torch
+        import torch.nn as nn
+        torch.use_deterministic_algorithms(True)
+        criterion = nn.CTCLoss(blank=0)
+
+    Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic_algorithms`; TensorFlow RFC
+    20210119, "Determinism".
+    """
     for call in kernels(survey, NAMES):
         yield call.node, "the gradient of the CTC loss adds in no fixed order on a GPU"

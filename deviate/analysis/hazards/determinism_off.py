@@ -1,19 +1,4 @@
-"""Determinism switched off, or only asked for with warnings.
-
-What the rest of the script, a library or the environment asks for is undone here. deviate overrides it where a variant
-holds `kernels`, and records that it did.
-
-Example:
-    import torch
-    torch.use_deterministic_algorithms(False)
-
-Instead:
-    import torch
-    torch.use_deterministic_algorithms(True)
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False, allows nondeterministic operations";
-with `warn_only` such operations "will throw a warning instead of an error".
-"""
+"""Determinism switched off, or only asked for with warnings."""
 
 from deviate.analysis.hazards.names import LIGHTNING_TRAINERS
 from deviate.analysis.hazards.registry import Matches, hazard
@@ -25,6 +10,22 @@ SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 @hazard("determinism-off", "kernels")
 def determinism_off(survey: Survey) -> Matches:
+    """Determinism switched off, or only asked for with warnings.
+
+    What the rest of the script, a library or the environment asks for is undone here. deviate overrides it where a
+    variant holds `kernels`, and records that it did.
+
+    Example:
+        import torch
+        torch.use_deterministic_algorithms(False)
+
+    Instead:
+        import torch
+        torch.use_deterministic_algorithms(True)
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False, allows nondeterministic
+    operations"; with `warn_only` such operations "will throw a warning instead of an error".
+    """
     for call in survey.calls(SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
             yield call.node, "deterministic kernels are switched off"

@@ -1,20 +1,4 @@
-"""Seeds drawn from a generator that is not seeded itself.
-
-The seed is another one in each run and with it all that follows. Under deviate it is drawn from the stream `other`: a
-variant that varies `other` then moves every other stream too, and their shares cannot be told apart.
-
-Example:
-    import random, torch
-    seed = random.randint(1, 10000)
-    torch.manual_seed(seed)
-
-Instead:
-    import torch
-    torch.manual_seed(1)
-
-Source: Python documentation of `random.seed`: without a seed "the current system time is used", or randomness from the
-operating system.
-"""
+"""Seeds drawn from a generator that is not seeded itself."""
 
 from collections.abc import Iterator
 
@@ -29,6 +13,23 @@ from deviate.analysis.resolve.tree import walk
 
 @hazard("drawn-seed", "seeds")
 def drawn_seed(survey: Survey) -> Matches:
+    """Seeds drawn from a generator that is not seeded itself.
+
+    The seed is another one in each run and with it all that follows. Under deviate it is drawn from the stream
+    `other`: a variant that varies `other` then moves every other stream too, and their shares cannot be told apart.
+
+    Example:
+        import random, torch
+        seed = random.randint(1, 10000)
+        torch.manual_seed(seed)
+
+    Instead:
+        import torch
+        torch.manual_seed(1)
+
+    Source: Python documentation of `random.seed`: without a seed "the current system time is used", or randomness
+    from the operating system.
+    """
     drawn: dict[cst.CSTNode, tuple[str, Called]] = {}
     seeded = set()
     for seeding in survey.in_order(SEEDERS):

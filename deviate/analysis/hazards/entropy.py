@@ -1,20 +1,4 @@
-"""Entropy: numbers from the operating system, which no seed reaches.
-
-`os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and bit generators of NumPy without a seed give other
-numbers in each run, whatever seeds are set. deviate cannot hold them in any variant. `random.Random()`,
-`numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate gives them a seed.
-
-Example:
-    import os
-    noise = os.urandom(16)
-
-Instead:
-    import random
-    noise = random.randbytes(16)
-
-Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy documentation of
-`SeedSequence`: without entropy it is "pulled from the OS".
-"""
+"""Entropy: numbers from the operating system, which no seed reaches."""
 
 import libcst as cst
 
@@ -37,6 +21,23 @@ NUMERIC = word_set("int bytes fields time node")
 
 @hazard("entropy", "seeds")
 def entropy(survey: Survey) -> Matches:
+    """Entropy: numbers from the operating system, which no seed reaches.
+
+    `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and bit generators of NumPy without a seed give other
+    numbers in each run, whatever seeds are set. deviate cannot hold them in any variant. `random.Random()`,
+    `numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate gives them a seed.
+
+    Example:
+        import os
+        noise = os.urandom(16)
+
+    Instead:
+        import random
+        noise = random.randbytes(16)
+
+    Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy
+    documentation of `SeedSequence`: without entropy it is "pulled from the OS".
+    """
     for call in survey.calls(ALWAYS):
         yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
     for call in survey.calls(UNSEEDED):

@@ -1,21 +1,4 @@
-"""Reinforcement-learning environments that nobody seeds.
-
-An environment and each of its spaces have generators of their own, seeded from the operating system unless the script
-gives them a seed: episodes differ in each run, whatever other seeds are set. Every variant but `as-is` seeds them.
-
-Example:
-    import gymnasium as gym
-    env = gym.make("CartPole-v1")
-    observation, _ = env.reset()
-
-Instead:
-    import gymnasium as gym
-    env = gym.make("CartPole-v1")
-    observation, _ = env.reset(seed=1)
-
-Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
-`numpy.random.SeedSequence(None)`.
-"""
+"""Reinforcement-learning environments that nobody seeds."""
 
 import libcst as cst
 
@@ -30,6 +13,25 @@ LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzo
 
 @hazard("environment-seed", "seeds")
 def environment_seed(survey: Survey) -> Matches:
+    """Reinforcement-learning environments that nobody seeds.
+
+    An environment and each of its spaces have generators of their own, seeded from the operating system unless the
+    script gives them a seed: episodes differ in each run, whatever other seeds are set. Every variant but `as-is`
+    seeds them.
+
+    Example:
+        import gymnasium as gym
+        env = gym.make("CartPole-v1")
+        observation, _ = env.reset()
+
+    Instead:
+        import gymnasium as gym
+        env = gym.make("CartPole-v1")
+        observation, _ = env.reset(seed=1)
+
+    Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
+    `numpy.random.SeedSequence(None)`.
+    """
     environments = list(survey.calls(MAKING))
     if not environments:
         return

@@ -1,22 +1,4 @@
-"""Files in the order in which the file system gives them.
-
-`os.listdir`, `glob` and their relatives give names in an order that depends on the file system and on how the folder
-was filled: a copy of the data on another machine is read in another order. What is split, batched or numbered by
-position then differs, though every seed is the same. deviate does not touch it.
-
-Example:
-    import os
-    names = os.listdir("images")
-    train = names[:800]
-
-Instead:
-    import os
-    names = sorted(os.listdir("images"))
-    train = names[:800]
-
-Source: Python documentation of `os.listdir`, `os.scandir` and `Path.iterdir` ("in arbitrary order") and of `glob`
-("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
-"""
+"""Files in the order in which the file system gives them."""
 
 from collections.abc import Iterator
 
@@ -37,6 +19,25 @@ PATH_METHODS = ("iterdir", "rglob")
 
 @hazard("file-order", "order")
 def file_order(survey: Survey) -> Matches:
+    """Files in the order in which the file system gives them.
+
+    `os.listdir`, `glob` and their relatives give names in an order that depends on the file system and on how the
+    folder was filled: a copy of the data on another machine is read in another order. What is split, batched or
+    numbered by position then differs, though every seed is the same. deviate does not touch it.
+
+    Example:
+        import os
+        names = os.listdir("images")
+        train = names[:800]
+
+    Instead:
+        import os
+        names = sorted(os.listdir("images"))
+        train = names[:800]
+
+    Source: Python documentation of `os.listdir`, `os.scandir` and `Path.iterdir` ("in arbitrary order") and of `glob`
+    ("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
+    """
     flow = Flow(survey)
     for call in _listings(survey):
         if flow.order_matters(call.node, is_set=False):

@@ -1,26 +1,4 @@
-"""Values taken from places of a tensor by index, with a gradient.
-
-The gradient adds to the places that were taken, and where places repeat, in the order in which threads come: on a GPU
-for `index_select`, on a CPU with several threads for `tensor[index]`. deviate asks for deterministic kernels where a
-variant holds `kernels`. Listed are takings from parameters, and in models that also scatter, as those of graphs do:
-elsewhere places seldom repeat.
-
-Example:
-    import torch
-    weight = torch.randn(17, 64, requires_grad=True)
-    index = torch.randint(17, (65536,))
-    (weight[index] * values).sum().backward()
-
-Instead:
-    import torch
-    torch.use_deterministic_algorithms(True)
-    weight = torch.randn(17, 64, requires_grad=True)
-    index = torch.randint(17, (65536,))
-    (weight[index] * values).sum().backward()
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` "when attempting to differentiate
-a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the index is a list of tensors".
-"""
+"""Values taken from places of a tensor by index, with a gradient."""
 
 from collections.abc import Iterator
 
@@ -41,6 +19,30 @@ INDICES = word_set("idx idxs index indices ids inds")
 
 @hazard("gather", "kernels")
 def gather(survey: Survey) -> Matches:
+    """Values taken from places of a tensor by index, with a gradient.
+
+    The gradient adds to the places that were taken, and where places repeat, in the order in which threads come: on
+    a GPU for `index_select`, on a CPU with several threads for `tensor[index]`. deviate asks for deterministic
+    kernels where a variant holds `kernels`. Listed are takings from parameters, and in models that also scatter, as
+    those of graphs do: elsewhere places seldom repeat.
+
+    Example:
+        import torch
+        weight = torch.randn(17, 64, requires_grad=True)
+        index = torch.randint(17, (65536,))
+        (weight[index] * values).sum().backward()
+
+    Instead:
+        import torch
+        torch.use_deterministic_algorithms(True)
+        weight = torch.randn(17, 64, requires_grad=True)
+        index = torch.randint(17, (65536,))
+        (weight[index] * values).sum().backward()
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` "when attempting to
+    differentiate a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the index
+    is a list of tensors".
+    """
     if "torch" not in survey.graph.imported_packages or "torch" in held_by_script(survey):
         return
     scatters = "torch_scatter" in survey.graph.imported_packages or any(

@@ -1,18 +1,4 @@
-"""Numbers made with `hash()` of a text, or order by `id()`.
-
-Python salts the hash of texts in each process: what is put into a bucket, a fold or a vector by `hash(text) % n` lands
-elsewhere in the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the
-other variants. Addresses (`id`) it cannot hold.
-
-Example:
-    is_test = hash(name) % 10 == 0
-
-Instead:
-    import zlib
-    is_test = zlib.crc32(name.encode()) % 10 == 0
-
-Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
-"""
+"""Numbers made with `hash()` of a text, or order by `id()`."""
 
 import libcst as cst
 
@@ -23,6 +9,21 @@ from deviate.analysis.resolve.tree import last_name
 
 @hazard("hash-value", "order")
 def hash_value(survey: Survey) -> Matches:
+    """Numbers made with `hash()` of a text, or order by `id()`.
+
+    Python salts the hash of texts in each process: what is put into a bucket, a fold or a vector by `hash(text) %
+    n` lands elsewhere in the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in
+    `algo+impl` and held in the other variants. Addresses (`id`) it cannot hold.
+
+    Example:
+        is_test = hash(name) % 10 == 0
+
+    Instead:
+        import zlib
+        is_test = zlib.crc32(name.encode()) % 10 == 0
+
+    Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
+    """
     for call in survey.calls(["builtins.hash"]):
         if call.function.name != "__hash__" and _is_reduced(call.node, survey):
             yield call.node, "the hash of a text is another number in each process"

@@ -1,31 +1,4 @@
-"""Loader workers whose draws no seed reaches.
-
-A worker process of a PyTorch `DataLoader` seeds the global generators of Python, NumPy (since PyTorch 1.9) and torch
-for itself. A generator that the data set keeps as an attribute is copied: all workers draw the same numbers, the same
-ones again in each epoch, and others with another number of workers. Workers that are started by `spawn` or `forkserver`
-are not routed by deviate: their draws belong to no stream.
-
-Example:
-    import numpy as np
-    from torch.utils.data import DataLoader, Dataset
-    class Noisy(Dataset):
-        def __init__(self):
-            self.rng = np.random.default_rng(0)
-        def __getitem__(self, index):
-            return self.rng.normal(size=8)
-    loader = DataLoader(Noisy(), num_workers=4)
-
-Instead:
-    import numpy as np
-    from torch.utils.data import DataLoader, Dataset
-    class Noisy(Dataset):
-        def __getitem__(self, index):
-            return np.random.normal(size=8)
-    loader = DataLoader(Noisy(), num_workers=4)
-
-Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
-_utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
-"""
+"""Loader workers whose draws no seed reaches."""
 
 import libcst as cst
 
@@ -43,6 +16,34 @@ FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 @hazard("loader-workers", "seeds")
 def loader_workers(survey: Survey) -> Matches:
+    """Loader workers whose draws no seed reaches.
+
+    A worker process of a PyTorch `DataLoader` seeds the global generators of Python, NumPy (since PyTorch 1.9) and
+    torch for itself. A generator that the data set keeps as an attribute is copied: all workers draw the same
+    numbers, the same ones again in each epoch, and others with another number of workers. Workers that are started
+    by `spawn` or `forkserver` are not routed by deviate: their draws belong to no stream.
+
+    Example:
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Noisy(Dataset):
+            def __init__(self):
+                self.rng = np.random.default_rng(0)
+            def __getitem__(self, index):
+                return self.rng.normal(size=8)
+        loader = DataLoader(Noisy(), num_workers=4)
+
+    Instead:
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Noisy(Dataset):
+            def __getitem__(self, index):
+                return np.random.normal(size=8)
+        loader = DataLoader(Noisy(), num_workers=4)
+
+    Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
+    _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
+    """
     started = any(_names_start(call.argument(0, "method")) for call in survey.calls(STARTING))
     for call in survey.calls(TORCH_LOADERS):
         if not _has_workers(call):

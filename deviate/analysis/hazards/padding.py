@@ -1,18 +1,4 @@
-"""Padding that repeats or mirrors the border.
-
-On a GPU its gradient adds to the border in the order in which threads come. PyTorch has a deterministic kernel for
-repeated borders only: with mirrored ones a variant that holds `kernels` stops, unless `--warn-only` is given.
-
-Example:
-    import torch.nn as nn
-    pad = nn.ReflectionPad2d(3)
-
-Instead:
-    import torch.nn as nn
-    pad = nn.ZeroPad2d(3)
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
-"""
+"""Padding that repeats or mirrors the border."""
 
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
@@ -29,6 +15,21 @@ MODES = word_set("reflect replicate")
 
 @hazard("padding", "kernels")
 def padding(survey: Survey) -> Matches:
+    """Padding that repeats or mirrors the border.
+
+    On a GPU its gradient adds to the border in the order in which threads come. PyTorch has a deterministic kernel for
+    repeated borders only: with mirrored ones a variant that holds `kernels` stops, unless `--warn-only` is given.
+
+    Example:
+        import torch.nn as nn
+        pad = nn.ReflectionPad2d(3)
+
+    Instead:
+        import torch.nn as nn
+        pad = nn.ZeroPad2d(3)
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
+    """
     for call in find_differentiated(survey, LAYERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
     for call in find_differentiated(survey, ["torch.nn.functional.pad"]):

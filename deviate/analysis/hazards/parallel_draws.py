@@ -1,31 +1,4 @@
-"""Random numbers drawn in threads, in pools of processes and in parallel maps.
-
-Who draws first gets the first number: which example or task gets which number depends on timing. Threads share the
-global generators, tasks of a pool are handed to whichever worker is free, and `tf.data` runs functions with random
-operations in any order when `num_parallel_calls` is given. deviate does not route what threads draw, and cannot say
-which process of a pool takes which task; op determinism, where a variant holds `kernels`, makes `tf.data` run such
-functions one after the other.
-
-Example:
-    import random
-    from concurrent.futures import ThreadPoolExecutor
-    def augment(image):
-        return image + random.random()
-    with ThreadPoolExecutor(4) as pool:
-        images = list(pool.map(augment, images))
-
-Instead:
-    import random
-    from concurrent.futures import ThreadPoolExecutor
-    def augment(image, shift):
-        return image + shift
-    shifts = [random.random() for _ in images]
-    with ThreadPoolExecutor(4) as pool:
-        images = list(pool.map(augment, images, shifts))
-
-Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`, "Determinism and tf.data"; Python
-documentation of `concurrent.futures` and `multiprocessing.pool`.
-"""
+"""Random numbers drawn in threads, in pools of processes and in parallel maps."""
 
 import libcst as cst
 
@@ -50,6 +23,34 @@ MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 @hazard("parallel-draws", "timing")
 def parallel_draws(survey: Survey) -> Matches:
+    """Random numbers drawn in threads, in pools of processes and in parallel maps.
+
+    Who draws first gets the first number: which example or task gets which number depends on timing. Threads share the
+    global generators, tasks of a pool are handed to whichever worker is free, and `tf.data` runs functions with random
+    operations in any order when `num_parallel_calls` is given. deviate does not route what threads draw, and cannot say
+    which process of a pool takes which task; op determinism, where a variant holds `kernels`, makes `tf.data` run such
+    functions one after the other.
+
+    Example:
+        import random
+        from concurrent.futures import ThreadPoolExecutor
+        def augment(image):
+            return image + random.random()
+        with ThreadPoolExecutor(4) as pool:
+            images = list(pool.map(augment, images))
+
+    Instead:
+        import random
+        from concurrent.futures import ThreadPoolExecutor
+        def augment(image, shift):
+            return image + shift
+        shifts = [random.random() for _ in images]
+        with ThreadPoolExecutor(4) as pool:
+            images = list(pool.map(augment, images, shifts))
+
+    Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`, "Determinism and tf.data";
+    Python documentation of `concurrent.futures` and `multiprocessing.pool`.
+    """
     for call in survey.calls(THREADS):
         yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED):

@@ -1,20 +1,4 @@
-"""A classification loss for every pixel.
-
-On a GPU the spatial form of the negative log likelihood, as in segmentation, adds in the order in which threads come.
-PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless `--warn-only` is given.
-It is told from the ordinary loss by its name or by the label that segmentation leaves out, 255.
-
-Example:
-    import torch.nn as nn
-    criterion = nn.CrossEntropyLoss(ignore_index=255)
-
-Instead:
-    import torch.nn as nn
-    criterion = nn.CrossEntropyLoss()
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
-NLLLoss2d.cu, holds the check.
-"""
+"""A classification loss for every pixel."""
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import TORCH_LAYERS, under
@@ -29,6 +13,24 @@ LEFT_OUT = (250, 255)
 
 @hazard("pixel-loss", "kernels")
 def pixel_loss(survey: Survey) -> Matches:
+    """A classification loss for every pixel.
+
+    On a GPU the spatial form of the negative log likelihood, as in segmentation, adds in the order in which threads
+    come. PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless
+    `--warn-only` is given. It is told from the ordinary loss by its name or by the label that segmentation leaves
+    out, 255.
+
+    Example:
+        import torch.nn as nn
+        criterion = nn.CrossEntropyLoss(ignore_index=255)
+
+    Instead:
+        import torch.nn as nn
+        criterion = nn.CrossEntropyLoss()
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
+    NLLLoss2d.cu, holds the check.
+    """
     message = "a loss for every pixel adds in no fixed order on a GPU"
     for call in kernels(survey, SPATIAL):
         yield call.node, message

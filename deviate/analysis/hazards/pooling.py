@@ -1,20 +1,4 @@
-"""Pooling whose windows are adapted, random, in three dimensions, or undone.
-
-On a GPU the gradient of these poolings adds to places that several windows share in the order in which threads come.
-PyTorch has no deterministic kernel for them: a variant that holds `kernels` stops there, unless `--warn-only` is given.
-Adaptive average pooling to a single value is an ordinary mean, and not listed.
-
-Example:
-    import torch.nn as nn
-    pool = nn.AdaptiveAvgPool2d((7, 7))
-
-Instead:
-    import torch.nn as nn
-    pool = nn.AdaptiveAvgPool2d(1)
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch source, AdaptiveAveragePooling.cpp: size
-1 is computed as a mean.
-"""
+"""Pooling whose windows are adapted, random, in three dimensions, or undone."""
 
 import libcst as cst
 
@@ -37,6 +21,23 @@ UNDOING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
 
 @hazard("pooling", "kernels")
 def pooling(survey: Survey) -> Matches:
+    """Pooling whose windows are adapted, random, in three dimensions, or undone.
+
+    On a GPU the gradient of these poolings adds to places that several windows share in the order in which threads
+    come. PyTorch has no deterministic kernel for them: a variant that holds `kernels` stops there, unless
+    `--warn-only` is given. Adaptive average pooling to a single value is an ordinary mean, and not listed.
+
+    Example:
+        import torch.nn as nn
+        pool = nn.AdaptiveAvgPool2d((7, 7))
+
+    Instead:
+        import torch.nn as nn
+        pool = nn.AdaptiveAvgPool2d(1)
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch source,
+    AdaptiveAveragePooling.cpp: size 1 is computed as a mean.
+    """
     for call in find_differentiated(survey, AVERAGES):
         if not _is_mean(call):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"

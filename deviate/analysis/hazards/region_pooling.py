@@ -1,21 +1,4 @@
-"""Regions of images pooled for detection: `roi_align` and its relatives.
-
-On a GPU the gradient adds to places that several regions share in the order in which threads come. Only `roi_align` has
-a deterministic version, in torchvision from 0.16 and compiled: with the others a variant that holds `kernels` stops,
-unless `--warn-only` is given.
-
-Example:
-    from torchvision.ops import RoIAlign
-    pool = RoIAlign((7, 7), spatial_scale=0.25, sampling_ratio=2)
-
-Instead:
-    import torch
-    from torchvision.ops import RoIAlign
-    torch.use_deterministic_algorithms(True)
-    pool = RoIAlign((7, 7), spatial_scale=0.25, sampling_ratio=2)
-
-Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision source, roi_align_kernel.cu.
-"""
+"""Regions of images pooled for detection: `roi_align` and its relatives."""
 
 from deviate.analysis.hazards.kernels import find_differentiated, held_by_script
 from deviate.analysis.hazards.names import under
@@ -31,6 +14,24 @@ REGIONS = under(
 
 @hazard("region-pooling", "kernels")
 def region_pooling(survey: Survey) -> Matches:
+    """Regions of images pooled for detection: `roi_align` and its relatives.
+
+    On a GPU the gradient adds to places that several regions share in the order in which threads come. Only
+    `roi_align` has a deterministic version, in torchvision from 0.16 and compiled: with the others a variant that
+    holds `kernels` stops, unless `--warn-only` is given.
+
+    Example:
+        from torchvision.ops import RoIAlign
+        pool = RoIAlign((7, 7), spatial_scale=0.25, sampling_ratio=2)
+
+    Instead:
+        import torch
+        from torchvision.ops import RoIAlign
+        torch.use_deterministic_algorithms(True)
+        pool = RoIAlign((7, 7), spatial_scale=0.25, sampling_ratio=2)
+
+    Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision source, roi_align_kernel.cu.
+    """
     if "torch" in held_by_script(survey):
         return
     for call in find_differentiated(survey, REGIONS):

@@ -1,7 +1,7 @@
-"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its file."""
+"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its matcher."""
 
+import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Kind:
 
     @property
     def title(self) -> str:
-        """The first line of the file's docstring."""
+        """The first line of the matcher's docstring."""
         return self._text[0].partition("\n")[0]
 
     @property
@@ -70,7 +70,7 @@ class Kind:
 
     @cached_property
     def _text(self) -> list[str]:
-        return PARTS.split(sys.modules[self.match.__module__].__doc__ or "")
+        return PARTS.split(inspect.getdoc(self.match) or "")
 
     @property
     def _parts(self) -> dict[str, str]:

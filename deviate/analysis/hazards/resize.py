@@ -1,20 +1,4 @@
-"""Images and sequences resized by interpolation inside a model.
-
-On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring places in the order
-in which threads come. PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless
-`--warn-only` is given.
-
-Example:
-    import torch.nn as nn
-    up = nn.Upsample(scale_factor=2, mode="bilinear")
-
-Instead:
-    import torch.nn as nn
-    up = nn.Upsample(scale_factor=2, mode="nearest")
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`; TensorFlow
-RFC 20210119, "Determinism": `tf.image.resize` gradient.
-"""
+"""Images and sequences resized by interpolation inside a model."""
 
 from deviate.analysis.hazards.kernels import find_differentiated
 from deviate.analysis.hazards.names import KERAS, under
@@ -35,6 +19,23 @@ MODES = word_set("linear bilinear bicubic trilinear")
 
 @hazard("resize", "kernels")
 def resize(survey: Survey) -> Matches:
+    """Images and sequences resized by interpolation inside a model.
+
+    On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring places in
+    the order in which threads come. PyTorch has no deterministic kernel for it: a variant that holds `kernels`
+    stops there, unless `--warn-only` is given.
+
+    Example:
+        import torch.nn as nn
+        up = nn.Upsample(scale_factor=2, mode="bilinear")
+
+    Instead:
+        import torch.nn as nn
+        up = nn.Upsample(scale_factor=2, mode="nearest")
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`;
+    TensorFlow RFC 20210119, "Determinism": `tf.image.resize` gradient.
+    """
     message = "the gradient of {} interpolation adds in no fixed order on a GPU"
     for call in find_differentiated(survey, BY_MODE):
         modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)

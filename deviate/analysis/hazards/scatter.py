@@ -1,21 +1,4 @@
-"""Values added to places of a tensor by index.
-
-On a GPU many threads add to one place at a time, in the order in which they come: the last bits differ between runs. So
-do `index_put_(…, accumulate=True)` and `put_` with several threads of a CPU. deviate asks for deterministic kernels
-where a variant holds `kernels`; `torch_scatter` has none.
-
-Example:
-    import torch
-    total = torch.zeros(10).index_add_(0, index, values)
-
-Instead:
-    import torch
-    torch.use_deterministic_algorithms(True)
-    total = torch.zeros(10).index_add_(0, index, values)
-
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`; pytorch_scatter, issue 226; TensorFlow RFC
-20210119, "Determinism"; JAX documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
-"""
+"""Values added to places of a tensor by index."""
 
 from collections.abc import Iterator
 
@@ -51,6 +34,24 @@ UPDATES = ("add", "multiply", "subtract", "divide")
 
 @hazard("scatter", "kernels")
 def scatter(survey: Survey) -> Matches:
+    """Values added to places of a tensor by index.
+
+    On a GPU many threads add to one place at a time, in the order in which they come: the last bits differ between
+    runs. So do `index_put_(…, accumulate=True)` and `put_` with several threads of a CPU. deviate asks for
+    deterministic kernels where a variant holds `kernels`; `torch_scatter` has none.
+
+    Example:
+        import torch
+        total = torch.zeros(10).index_add_(0, index, values)
+
+    Instead:
+        import torch
+        torch.use_deterministic_algorithms(True)
+        total = torch.zeros(10).index_add_(0, index, values)
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`; pytorch_scatter, issue 226; TensorFlow RFC
+    20210119, "Determinism"; JAX documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
+    """
     is_free = "torch" not in held_by_script(survey)
     for call in survey.methods(METHODS, LIBRARIES) if is_free else ():
         yield call.node, f"{call.last} adds in no fixed order on a GPU"

@@ -1,22 +1,4 @@
-"""Items taken out of a set one after the other.
-
-The order of texts in a set follows the hash seed of Python, which is another one in each process; that of objects
-follows their addresses. Where the order becomes that of classes, words or examples, indices and sums change. deviate
-sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other variants. Addresses it
-cannot hold. Sets of whole numbers are not listed, nor what does not depend on the order: `sorted`, `len`, `in`, `max`.
-
-Example:
-    labels = ["cat", "dog", "cat"]
-    classes = list(set(labels))
-    targets = [classes.index(label) for label in labels]
-
-Instead:
-    labels = ["cat", "dog", "cat"]
-    classes = sorted(set(labels))
-    targets = [classes.index(label) for label in labels]
-
-Source: Python documentation of `object.__hash__`: "Changing hash values affects the iteration order of sets".
-"""
+"""Items taken out of a set one after the other."""
 
 from collections.abc import Iterator
 
@@ -39,6 +21,26 @@ TAKING_METHODS = ("join", "pop", "extend")
 
 @hazard("set-order", "order")
 def set_order(survey: Survey) -> Matches:
+    """Items taken out of a set one after the other.
+
+    The order of texts in a set follows the hash seed of Python, which is another one in each process; that of
+    objects follows their addresses. Where the order becomes that of classes, words or examples, indices and sums
+    change. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other
+    variants. Addresses it cannot hold. Sets of whole numbers are not listed, nor what does not depend on the order:
+    `sorted`, `len`, `in`, `max`.
+
+    Example:
+        labels = ["cat", "dog", "cat"]
+        classes = list(set(labels))
+        targets = [classes.index(label) for label in labels]
+
+    Instead:
+        labels = ["cat", "dog", "cat"]
+        classes = sorted(set(labels))
+        targets = [classes.index(label) for label in labels]
+
+    Source: Python documentation of `object.__hash__`: "Changing hash values affects the iteration order of sets".
+    """
     sets, flow = Sets(survey), Flow(survey)
     for node, site, function in _iterated_sets(survey):
         is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)

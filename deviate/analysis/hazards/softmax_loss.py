@@ -1,20 +1,4 @@
-"""The softmax cross-entropy of TensorFlow.
-
-On a GPU it uses a nondeterministic algorithm by default. deviate enables op determinism where a variant holds
-`kernels`.
-
-Example:
-    import tensorflow as tf
-    loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
-
-Instead:
-    import tensorflow as tf
-    tf.config.experimental.enable_op_determinism()
-    loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
-
-Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: it "uses a nondeterministic
-algorithm on GPUs by default".
-"""
+"""The softmax cross-entropy of TensorFlow."""
 
 from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
@@ -35,6 +19,23 @@ LOSSES = under(
 
 @hazard("softmax-loss", "kernels")
 def softmax_loss(survey: Survey) -> Matches:
+    """The softmax cross-entropy of TensorFlow.
+
+    On a GPU it uses a nondeterministic algorithm by default. deviate enables op determinism where a variant holds
+    `kernels`.
+
+    Example:
+        import tensorflow as tf
+        loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+
+    Instead:
+        import tensorflow as tf
+        tf.config.experimental.enable_op_determinism()
+        loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+
+    Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: it "uses a nondeterministic
+    algorithm on GPUs by default".
+    """
     for call in kernels(survey, FUNCTIONS):
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
     for call in kernels(survey, LOSSES):

@@ -1,24 +1,4 @@
-"""Training that ends when its time is up.
-
-How many steps fit into a time differs between runs and machines, and with it the result. deviate cannot hold it in any
-variant.
-
-Example:
-    import time
-    start = time.time()
-    for step in range(10000):
-        train(step)
-        if time.time() - start > 3600:
-            break
-
-Instead:
-    for step in range(10000):
-        train(step)
-        if step > 5000:
-            break
-
-Source: Python documentation of `time.time`.
-"""
+"""Training that ends when its time is up."""
 
 from collections.abc import Iterator
 
@@ -34,6 +14,27 @@ LEAVING = ("sys.exit", "exit", "quit")
 
 @hazard("time-limit", "timing")
 def time_limit(survey: Survey) -> Matches:
+    """Training that ends when its time is up.
+
+    How many steps fit into a time differs between runs and machines, and with it the result. deviate cannot hold it
+    in any variant.
+
+    Example:
+        import time
+        start = time.time()
+        for step in range(10000):
+            train(step)
+            if time.time() - start > 3600:
+                break
+
+    Instead:
+        for step in range(10000):
+            train(step)
+            if step > 5000:
+                break
+
+    Source: Python documentation of `time.time`.
+    """
     for call in survey.calls(CLOCKS):
         for test in _tests(call, survey):
             yield test, "how many steps fit into the time differs between runs"

@@ -1,34 +1,4 @@
-"""Parameters made from memory that nobody filled.
-
-`torch.empty(…)` and `torch.Tensor(…)` with sizes hold what happened to be in memory. As a parameter that no initializer
-fills, it starts another model in each run. Where a variant holds `kernels`, PyTorch fills such memory with NaN, so that
-the mistake shows.
-
-Example:
-    import torch
-    import torch.nn as nn
-    class Scale(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = nn.Parameter(torch.empty(8))
-        def forward(self, x):
-            return x * self.weight
-    model = Scale()
-
-Instead:
-    import torch
-    import torch.nn as nn
-    class Scale(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = nn.Parameter(torch.ones(8))
-        def forward(self, x):
-            return x * self.weight
-    model = Scale()
-
-Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"; of
-`torch.utils.deterministic.fill_uninitialized_memory`.
-"""
+"""Parameters made from memory that nobody filled."""
 
 import libcst as cst
 
@@ -50,6 +20,37 @@ FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 @hazard("uninitialised", "seeds")
 def find_uninitialised(survey: Survey) -> Matches:
+    """Parameters made from memory that nobody filled.
+
+    `torch.empty(…)` and `torch.Tensor(…)` with sizes hold what happened to be in memory. As a parameter that no
+    initializer fills, it starts another model in each run. Where a variant holds `kernels`, PyTorch fills such
+    memory with NaN, so that the mistake shows.
+
+    Example:
+        import torch
+        import torch.nn as nn
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.empty(8))
+            def forward(self, x):
+                return x * self.weight
+        model = Scale()
+
+    Instead:
+        import torch
+        import torch.nn as nn
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(8))
+            def forward(self, x):
+                return x * self.weight
+        model = Scale()
+
+    Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"; of
+    `torch.utils.deterministic.fill_uninitialized_memory`.
+    """
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(TORCH_PARAMETERS):
         inner = next(iter(positional(call.node)), None)

@@ -1,24 +1,4 @@
-"""Results taken in the order in which parallel work is done.
-
-The first to finish comes first, and that is another one in each run. What is collected, summed or trained on in that
-order differs, though every seed is the same. deviate holds it for `tf.data` alone, where a variant holds `kernels`.
-
-Example:
-    from multiprocessing import Pool
-    with Pool(4) as pool:
-        rows = list(pool.imap_unordered(load, paths))
-    train(rows)
-
-Instead:
-    from multiprocessing import Pool
-    with Pool(4) as pool:
-        rows = list(pool.imap(load, paths))
-    train(rows)
-
-Source: Python documentation of `Pool.imap_unordered` ("the ordering of the results … should be considered arbitrary")
-and `concurrent.futures.as_completed`; TensorFlow documentation of `Dataset.map`, parameter `deterministic`; PyTorch
-documentation of `DataLoader`, parameter `in_order`.
-"""
+"""Results taken in the order in which parallel work is done."""
 
 import libcst as cst
 
@@ -41,6 +21,28 @@ QUEUES = under(
 
 @hazard("unordered-results", "timing")
 def unordered_results(survey: Survey) -> Matches:
+    """Results taken in the order in which parallel work is done.
+
+    The first to finish comes first, and that is another one in each run. What is collected, summed or trained on in
+    that order differs, though every seed is the same. deviate holds it for `tf.data` alone, where a variant holds
+    `kernels`.
+
+    Example:
+        from multiprocessing import Pool
+        with Pool(4) as pool:
+            rows = list(pool.imap_unordered(load, paths))
+        train(rows)
+
+    Instead:
+        from multiprocessing import Pool
+        with Pool(4) as pool:
+            rows = list(pool.imap(load, paths))
+        train(rows)
+
+    Source: Python documentation of `Pool.imap_unordered` ("the ordering of the results … should be considered
+    arbitrary") and `concurrent.futures.as_completed`; TensorFlow documentation of `Dataset.map`, parameter
+    `deterministic`; PyTorch documentation of `DataLoader`, parameter `in_order`.
+    """
     flow = Flow(survey)
     message = "results come in the order in which they are done"
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
