@@ -6,9 +6,11 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.model.metric_vocabulary import word_set
 
-FUSED = word_set("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
-LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
-FLASH = word_set("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
+FUSED_ATTENTION = word_set("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
+ATTENTION_LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
+FLASH_ATTENTION = word_set(
+    "flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func"
+)
 
 
 @hazard("attention", "kernels")
@@ -33,8 +35,8 @@ def attention(survey: Survey) -> Matches:
     Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a nondeterministic algorithm"; PyTorch
     source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
     """
-    for call in find_differentiated(survey, FUSED | LAYERS):
+    for call in find_differentiated(survey, FUSED_ATTENTION | ATTENTION_LAYERS):
         yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
-    for call in find_differentiated(survey, FLASH):
+    for call in find_differentiated(survey, FLASH_ATTENTION):
         if not is_true(call.argument(None, "deterministic")):
             yield call.node, "without deterministic=True gradients are added in no fixed order"

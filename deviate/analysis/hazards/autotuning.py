@@ -7,7 +7,7 @@ from deviate.analysis.hazards.names import LIGHTNING_TRAINERS
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 
-SWITCHES = (
+AUTOTUNING_SWITCHES = (
     "torch.backends.cudnn.benchmark",
     "torch._inductor.config.max_autotune",
     "torch._inductor.config.coordinate_descent_tuning",
@@ -32,7 +32,7 @@ def autotuning(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking: "different algorithms may be
     selected on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
     """
-    for name in SWITCHES:
+    for name in AUTOTUNING_SWITCHES:
         for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):
                 yield target, "the kernel that is fastest in this run is taken"

@@ -9,7 +9,7 @@ from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 
-CHANGING = CLOCKS | word_set(
+CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
     "os.times"
 )
@@ -33,19 +33,19 @@ def changing_seed(survey: Survey) -> Matches:
     Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash__`: hash values of str and bytes
     objects "are salted with an unpredictable random value".
     """
-    changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING)}
+    changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING_SOURCES)}
     for seeding in survey.in_order(SEEDERS) if changing else ():
         for argument in seeding.node.args:
             for value, _ in survey.values(argument.value, seeding.function):
                 for part in walk(value):
                     if part in changing:
-                        yield part, _message(changing.pop(part), f"seeds {seeding.name}")
+                        yield part, _describe_seed(changing.pop(part), f"seeds {seeding.name}")
     for node, call in changing.items():
         if _is_seed(node, survey):
-            yield node, _message(call, "is taken for a seed")
+            yield node, _describe_seed(call, "is taken for a seed")
 
 
-def _message(call: Called, subject: str) -> str:
+def _describe_seed(call: Called, subject: str) -> str:
     return f"{call.name.removeprefix('builtins.')}() {subject}: it differs between runs"
 
 

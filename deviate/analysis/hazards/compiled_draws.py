@@ -7,8 +7,8 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
-COMPILING = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
-SEEDING = ("numpy.random.seed", "random.seed")
+COMPILERS = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
 
 
 @hazard("compiled-draws", "seeds")
@@ -47,10 +47,10 @@ def compiled_draws(survey: Survey) -> Matches:
             decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
             for decorator in node.decorators
         ]
-        if not any(survey.resolver.qualified_name(mark, around) in COMPILING for mark in marks):
+        if not any(survey.resolver.qualified_name(mark, around) in COMPILERS for mark in marks):
             continue
         called = [(call, survey.resolver.qualified_name(call.func, function) or "") for call in function.calls]
-        if not any(name in SEEDING for _, name in called):
+        if not any(name in GLOBAL_SEEDERS for _, name in called):
             for call, name in called:
                 if draws_from(name):
                     yield call, f"{name} draws from a generator of Numba's own here"

@@ -6,13 +6,13 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
-TORCH = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
+CONVOLUTIONS = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
     ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
 )
-MERGING = word_set("fuse fused fusion export onnx")
+MERGING_CONVOLUTIONS = word_set("fuse fused fusion export onnx")
 """Words of functions that make a model ready for use after training."""
 
-OTHERS = (
+CONVOLVING_FUNCTIONS = (
     under(
         KERAS,
         "layers.Conv1D layers.Conv2D layers.Conv3D layers.Conv2DTranspose layers.Convolution2D layers.DepthwiseConv2D "
@@ -44,8 +44,8 @@ def convolution(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; NVIDIA,
     framework-reproducibility, on TensorFlow: cuDNN convolution; JAX discussion 10674.
     """
-    for call in kernels(survey, TORCH, also="cudnn"):
-        if not MERGING.intersection(split_identifier(call.function.name)):
+    for call in kernels(survey, CONVOLUTIONS, also="cudnn"):
+        if not MERGING_CONVOLUTIONS.intersection(split_identifier(call.function.name)):
             yield call.node, "cuDNN may take kernels that add in no fixed order"
-    for call in kernels(survey, OTHERS):
+    for call in kernels(survey, CONVOLVING_FUNCTIONS):
         yield call.node, "on a GPU kernels may be taken that add in no fixed order"

@@ -5,7 +5,7 @@ from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-NAMES = (
+CTC_LOSSES = (
     frozenset({"torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"})
     | under(TENSORFLOW, "nn.ctc_loss")
     | under(KERAS, "backend.ctc_batch_cost")
@@ -32,5 +32,5 @@ def ctc_loss(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic_algorithms`; TensorFlow RFC
     20210119, "Determinism".
     """
-    for call in kernels(survey, NAMES):
+    for call in kernels(survey, CTC_LOSSES):
         yield call.node, "the gradient of the CTC loss adds in no fixed order on a GPU"

@@ -5,7 +5,7 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
 
-SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
+DETERMINISM_SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
 @hazard("determinism-off", "kernels")
@@ -26,7 +26,7 @@ def determinism_off(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False, allows nondeterministic
     operations"; with `warn_only` such operations "will throw a warning instead of an error".
     """
-    for call in survey.calls(SWITCHES):
+    for call in survey.calls(DETERMINISM_SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
             yield call.node, "deterministic kernels are switched off"
         elif is_true(call.argument(None, "warn_only")):

@@ -33,7 +33,7 @@ def drawn_seed(survey: Survey) -> Matches:
     drawn: dict[cst.CSTNode, tuple[str, Called]] = {}
     seeded = set()
     for seeding in survey.in_order(SEEDERS):
-        draws = list(_draws(seeding, survey))
+        draws = list(_draws_of_seed(seeding, survey))
         for node, library in draws:
             drawn.setdefault(node, (library, seeding))
         if not draws and seeding.node.args:
@@ -43,7 +43,7 @@ def drawn_seed(survey: Survey) -> Matches:
             yield node, f"the seed of {seeding.name} is drawn from a generator without a seed"
 
 
-def _draws(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
+def _draws_of_seed(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
     """The random draws from which a seed is computed, each with its library."""
     if "worker" in seeding.function.name:  # seeded from the loader's own draw, as the framework advises
         return

@@ -4,7 +4,7 @@ from deviate.analysis.hazards.kernels import kernels
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-MODE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
+BAG_MODE_PLACE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
 
 
 @hazard("embedding-bag", "kernels")
@@ -24,6 +24,6 @@ def embedding_bag(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
     """
-    for call in kernels(survey, MODE):
-        if "max" in survey.texts(call.argument(MODE[call.name], "mode"), call.function):
+    for call in kernels(survey, BAG_MODE_PLACE):
+        if "max" in survey.texts(call.argument(BAG_MODE_PLACE[call.name], "mode"), call.function):
             yield call.node, "the gradient of a maximum over bags adds in no fixed order on a GPU"

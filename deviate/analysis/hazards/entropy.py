@@ -7,16 +7,16 @@ from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import last_name
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
-ALWAYS = word_set(
+ENTROPY_SOURCES = word_set(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
     "secrets.choice secrets.token_bytes"
 )
-UNSEEDED = word_set(
+UNSEEDED_GENERATORS = word_set(
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
     "numpy.random.SFC64"
 )
-TEXTS = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
-NUMERIC = word_set("int bytes fields time node")
+IDENTIFIER_SOURCES = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
+NUMERIC_PARTS = word_set("int bytes fields time node")
 
 
 @hazard("entropy", "seeds")
@@ -38,12 +38,12 @@ def entropy(survey: Survey) -> Matches:
     Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy
     documentation of `SeedSequence`: without entropy it is "pulled from the OS".
     """
-    for call in survey.calls(ALWAYS):
+    for call in survey.calls(ENTROPY_SOURCES):
         yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
-    for call in survey.calls(UNSEEDED):
+    for call in survey.calls(UNSEEDED_GENERATORS):
         if not call.node.args:
             yield call.node, f"{call.last}() without a seed takes one from the operating system"
-    for call in survey.calls(TEXTS):
+    for call in survey.calls(IDENTIFIER_SOURCES):
         if _is_number(call, survey):
             yield call.node, f"{call.name} gives another value in each run, whatever the seeds"
 
@@ -52,7 +52,7 @@ def _is_number(call: Called, survey: Survey) -> bool:
     """Whether an identifier is taken as a number, not as a name of a run or file."""
     parent = survey.nodes.parents.get(call.node)
     if isinstance(parent, cst.Attribute):
-        return parent.attr.value in NUMERIC
+        return parent.attr.value in NUMERIC_PARTS
     if isinstance(parent, cst.Arg):
         outer = survey.nodes.parents[parent]
         return isinstance(outer, cst.Call) and last_name(outer.func) in ("int", "hash", "seed", "manual_seed")

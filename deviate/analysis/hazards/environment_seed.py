@@ -7,8 +7,10 @@ from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.tree import dotted_name, keywords
 from deviate.model.metric_vocabulary import word_set
 
-MAKING = word_set("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
-LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
+ENVIRONMENT_MAKERS = word_set(
+    "gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make"
+)
+ENVIRONMENT_LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
 
 
 @hazard("environment-seed", "seeds")
@@ -32,10 +34,10 @@ def environment_seed(survey: Survey) -> Matches:
     Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
     `numpy.random.SeedSequence(None)`.
     """
-    environments = list(survey.calls(MAKING))
+    environments = list(survey.calls(ENVIRONMENT_MAKERS))
     if not environments:
         return
-    if not _is_seeded(survey):
+    if not _are_environments_seeded(survey):
         for call in environments:
             yield call.node, "the environment is never seeded"
     if not any("action_space" in dotted_name(call.node.func) for call in survey.method_calls("seed")):
@@ -44,10 +46,10 @@ def environment_seed(survey: Survey) -> Matches:
                 yield call.node, "the action space is never seeded, and has a generator of its own"
 
 
-def _is_seeded(survey: Survey) -> bool:
-    names = [name for name in survey.names if name.startswith(LIBRARIES)]
+def _are_environments_seeded(survey: Survey) -> bool:
+    names = [name for name in survey.names if name.startswith(ENVIRONMENT_LIBRARIES)]
     methods = (call for name in ("reset", "seed", "set_seed") for call in survey.method_calls(name))
-    seeding = [call for call in methods if call.name.startswith((".", *LIBRARIES))]
+    seeding = [call for call in methods if call.name.startswith((".", *ENVIRONMENT_LIBRARIES))]
     return any(_gives_seed(call) for call in (*seeding, *survey.calls(names)))
 
 

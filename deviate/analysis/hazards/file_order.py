@@ -10,7 +10,7 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 
-LISTING = word_set(
+LISTING_FUNCTIONS = word_set(
     "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
     "pathlib.Path().iterdir pathlib.Path().walk"
 ) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
@@ -39,14 +39,14 @@ def file_order(survey: Survey) -> Matches:
     ("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
     """
     flow = Flow(survey)
-    for call in _listings(survey):
+    for call in _file_listings(survey):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, "names come in the order of the file system"
 
 
-def _listings(survey: Survey) -> Iterator[Called]:
+def _file_listings(survey: Survey) -> Iterator[Called]:
     seen: set[cst.CSTNode] = set()
-    for call in (*survey.calls(LISTING), *survey.methods(PATH_METHODS, ("pathlib.",))):
+    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(PATH_METHODS, ("pathlib.",))):
         if call.node not in seen:
             seen.add(call.node)
             yield call

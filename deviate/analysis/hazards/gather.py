@@ -7,14 +7,16 @@ import libcst as cst
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import TORCH_PARAMETERS
 from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.scatter import METHODS as SCATTERING
+from deviate.analysis.hazards.scatter import SCATTERING
 from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, index_of, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
-MADE = word_set("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
-INDICES = word_set("idx idxs index indices ids inds")
+TENSOR_MAKERS = word_set(
+    "torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal"
+)
+INDEX_WORDS = word_set("idx idxs index indices ids inds")
 
 
 @hazard("gather", "kernels")
@@ -51,7 +53,7 @@ def gather(survey: Survey) -> Matches:
     for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, "the gradient of index_select adds in no fixed order on a GPU"
-    tensors = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
+    tensors = [call for call in survey.calls(TENSOR_MAKERS) if is_true(call.argument(None, "requires_grad"))]
     for subscript in _subscripts_of([*tensors, *survey.calls(TORCH_PARAMETERS)], survey):
         yield subscript, "the gradient of an index adds in no fixed order on several threads of a CPU"
 
@@ -87,4 +89,4 @@ def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> boo
     """Whether a parameter is named like an index; a loop counter is a number and does not count."""
     _, bindings = survey.resolver.find(name.value, function)
     is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
-    return is_given and bool(INDICES.intersection(split_identifier(name.value)))
+    return is_given and bool(INDEX_WORDS.intersection(split_identifier(name.value)))

@@ -6,7 +6,7 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-SESSIONS = under(
+GRAPH_SESSIONS = under(
     TENSORFLOW,
     "Session InteractiveSession train.MonitoredTrainingSession train.MonitoredSession train.Supervisor "
     "train.SingularMonitoredSession",
@@ -34,6 +34,6 @@ def graph_session(survey: Survey) -> Matches:
     Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: "determinism cannot be
     guaranteed when using the TF1 API".
     """
-    for call in survey.calls(SESSIONS):
+    for call in survey.calls(GRAPH_SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
             yield call.node, "TensorFlow promises no determinism for sessions"

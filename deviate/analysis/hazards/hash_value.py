@@ -25,7 +25,7 @@ def hash_value(survey: Survey) -> Matches:
     Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
     """
     for call in survey.calls(["builtins.hash"]):
-        if call.function.name != "__hash__" and _is_reduced(call.node, survey):
+        if call.function.name != "__hash__" and _is_hash_reduced(call.node, survey):
             yield call.node, "the hash of a text is another number in each process"
     for name in ("builtins.sorted", "builtins.min", "builtins.max"):
         for call in survey.calls([name]):
@@ -34,7 +34,7 @@ def hash_value(survey: Survey) -> Matches:
         yield from _by_address(call.node)
 
 
-def _is_reduced(node: cst.CSTNode, survey: Survey) -> bool:
+def _is_hash_reduced(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether the hash is reduced to a range, as for a bucket or an index."""
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Modulo | cst.BitAnd):

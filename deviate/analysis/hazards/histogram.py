@@ -5,7 +5,7 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-COUNTS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
+COUNTING_FUNCTIONS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
 
 
 @hazard("histogram", "kernels")
@@ -27,6 +27,6 @@ def histogram(survey: Survey) -> Matches:
     """
     for call in kernels(survey, ["torch.histc"]):
         yield call.node, "histc has no deterministic kernel on a GPU"
-    for call in kernels(survey, COUNTS):
+    for call in kernels(survey, COUNTING_FUNCTIONS):
         if call.argument(1, "weights") is not None:
             yield call.node, "weights are added in no fixed order on a GPU"

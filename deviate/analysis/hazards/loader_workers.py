@@ -8,10 +8,10 @@ from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_text, walk
 from deviate.model.metric_vocabulary import word_set
 
-GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
+OWN_GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
-STARTING = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
-FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
+START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
+KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
 @hazard("loader-workers", "seeds")
@@ -44,7 +44,7 @@ def loader_workers(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
     _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
     """
-    started = any(_names_start(call.argument(0, "method")) for call in survey.calls(STARTING))
+    started = any(_names_start(call.argument(0, "method")) for call in survey.calls(START_METHOD_SETTERS))
     for call in survey.calls(TORCH_LOADERS):
         if not _has_workers(call):
             continue
@@ -54,7 +54,7 @@ def loader_workers(survey: Survey) -> Matches:
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from generators that no variant holds"
     if {"keras", "tensorflow"} & survey.graph.imported_packages:
-        for call in survey.methods(FITTING, ("keras.", "tensorflow.")):
+        for call in survey.methods(KERAS_FITTING, ("keras.", "tensorflow.")):
             if is_true(call.argument(None, "use_multiprocessing")):
                 yield call.node, "processes draw from copies of one generator, and batches come in any order"
 
@@ -80,7 +80,7 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
                 for name, bound in cls.attributes.items()
                 for binding, function in bound
                 if isinstance(binding.value, cst.Call)
-                and survey.resolver.qualified_name(binding.value.func, function) in GENERATORS
+                and survey.resolver.qualified_name(binding.value.func, function) in OWN_GENERATORS
             ]
             method = survey.resolver.method(data_class, "__getitem__")
             used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()

@@ -6,11 +6,11 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
-LAYERS = under(
+PADDING_LAYERS = under(
     TORCH_LAYERS,
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
 )
-MODES = word_set("reflect replicate")
+PADDING_MODES = word_set("reflect replicate")
 
 
 @hazard("padding", "kernels")
@@ -30,9 +30,9 @@ def padding(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
     """
-    for call in find_differentiated(survey, LAYERS):
+    for call in find_differentiated(survey, PADDING_LAYERS):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
     for call in find_differentiated(survey, ["torch.nn.functional.pad"]):
-        modes = MODES & survey.texts(call.argument(2, "mode"), call.function)
+        modes = PADDING_MODES & survey.texts(call.argument(2, "mode"), call.function)
         if modes:
             yield call.node, f"the gradient of {min(modes)} padding adds in no fixed order on a GPU"

@@ -16,9 +16,9 @@ POOLS = (
     "multiprocessing.pool.ThreadPool()", "multiprocessing.dummy.Pool()", "torch.multiprocessing.Pool()",
     "multiprocessing.get_context().Pool()",
 )  # fmt: skip
-HANDING = ("map", "imap", "imap_unordered", "starmap", "apply_async", "map_async", "starmap_async", "submit")
-HANDED = frozenset(f"{pool}.{method}" for pool in POOLS for method in HANDING)
-MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
+HANDING_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply_async", "map_async", "starmap_async", "submit")
+HANDED_FUNCTIONS = frozenset(f"{pool}.{method}" for pool in POOLS for method in HANDING_METHODS)
+PARALLEL_MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 
 @hazard("parallel-draws", "timing")
@@ -53,11 +53,11 @@ def parallel_draws(survey: Survey) -> Matches:
     """
     for call in survey.calls(THREADS):
         yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
-    for call in survey.calls(HANDED):
+    for call in survey.calls(HANDED_FUNCTIONS):
         where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
         yield from _match_draw(call, call.argument(0, "func", "fn"), survey, where)
     if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported_packages:
-        for call in survey.methods(MAPS, ("tensorflow.",)):
+        for call in survey.methods(PARALLEL_MAPS, ("tensorflow.",)):
             calls = call.argument(1, "num_parallel_calls")
             if calls is not None and constant_number(calls) != 1:
                 yield from _match_draw(call, call.argument(0, "map_func"), survey, "parallel calls")

@@ -6,9 +6,9 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import constant_number
 
-SPATIAL = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
-LOSSES = under(TORCH_LAYERS, "CrossEntropyLoss NLLLoss functional.cross_entropy functional.nll_loss")
-LEFT_OUT = (250, 255)
+SPATIAL_LOSSES = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
+CLASS_LOSSES = under(TORCH_LAYERS, "CrossEntropyLoss NLLLoss functional.cross_entropy functional.nll_loss")
+IGNORED_CLASSES = (250, 255)
 
 
 @hazard("pixel-loss", "kernels")
@@ -32,10 +32,10 @@ def pixel_loss(survey: Survey) -> Matches:
     NLLLoss2d.cu, holds the check.
     """
     message = "a loss for every pixel adds in no fixed order on a GPU"
-    for call in kernels(survey, SPATIAL):
+    for call in kernels(survey, SPATIAL_LOSSES):
         yield call.node, message
-    for call in kernels(survey, LOSSES):
+    for call in kernels(survey, CLASS_LOSSES):
         label = call.argument(None, "ignore_index")
         values = survey.values(label, call.function) if label is not None else ()
-        if any(constant_number(value) in LEFT_OUT for value, _ in values):
+        if any(constant_number(value) in IGNORED_CLASSES for value, _ in values):
             yield call.node, message

@@ -7,15 +7,15 @@ from deviate.analysis.hazards.names import TORCH_LAYERS, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey
 
-FUNCTIONS = ("torch.nn.functional.",)
-AVERAGES = under(TORCH_LAYERS, "AdaptiveAvgPool2d AdaptiveAvgPool3d") | under(
-    FUNCTIONS, "adaptive_avg_pool2d adaptive_avg_pool3d"
+POOLING_FUNCTIONS = ("torch.nn.functional.",)
+ADAPTIVE_AVERAGES = under(TORCH_LAYERS, "AdaptiveAvgPool2d AdaptiveAvgPool3d") | under(
+    POOLING_FUNCTIONS, "adaptive_avg_pool2d adaptive_avg_pool3d"
 )
-OTHERS = under(TORCH_LAYERS, "AdaptiveMaxPool2d FractionalMaxPool2d FractionalMaxPool3d AvgPool3d MaxPool3d") | under(
-    FUNCTIONS, "adaptive_max_pool2d fractional_max_pool2d fractional_max_pool3d avg_pool3d max_pool3d"
-)
-UNDOING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
-    FUNCTIONS, "max_unpool1d max_unpool2d max_unpool3d"
+OTHER_POOLING = under(
+    TORCH_LAYERS, "AdaptiveMaxPool2d FractionalMaxPool2d FractionalMaxPool3d AvgPool3d MaxPool3d"
+) | under(POOLING_FUNCTIONS, "adaptive_max_pool2d fractional_max_pool2d fractional_max_pool3d avg_pool3d max_pool3d")
+UNPOOLING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
+    POOLING_FUNCTIONS, "max_unpool1d max_unpool2d max_unpool3d"
 )
 
 
@@ -38,12 +38,12 @@ def pooling(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch source,
     AdaptiveAveragePooling.cpp: size 1 is computed as a mean.
     """
-    for call in find_differentiated(survey, AVERAGES):
+    for call in find_differentiated(survey, ADAPTIVE_AVERAGES):
         if not _is_mean(call):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
-    for call in find_differentiated(survey, OTHERS):
+    for call in find_differentiated(survey, OTHER_POOLING):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
-    for call in find_differentiated(survey, UNDOING):
+    for call in find_differentiated(survey, UNPOOLING):
         yield call.node, f"{call.last} writes in no fixed order where indices repeat"
 
 

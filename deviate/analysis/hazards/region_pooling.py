@@ -5,7 +5,7 @@ from deviate.analysis.hazards.names import under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-REGIONS = under(
+REGION_POOLING = under(
     ("torchvision.ops.",),
     "RoIAlign RoIPool PSRoIAlign PSRoIPool MultiScaleRoIAlign DeformConv2d roi_align roi_pool ps_roi_align ps_roi_pool "
     "deform_conv2d",
@@ -34,5 +34,5 @@ def region_pooling(survey: Survey) -> Matches:
     """
     if "torch" in held_by_script(survey):
         return
-    for call in find_differentiated(survey, REGIONS):
+    for call in find_differentiated(survey, REGION_POOLING):
         yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"

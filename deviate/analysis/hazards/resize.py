@@ -6,15 +6,15 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
-BY_MODE = {
+RESIZE_MODE_PLACE = {
     "torch.nn.functional.interpolate": 3,
     "torch.nn.functional.upsample": 3,
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-ALWAYS = word_set("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
-KERAS_LAYERS = under(KERAS, "layers.UpSampling2D layers.Resizing")
-MODES = word_set("linear bilinear bicubic trilinear")
+BILINEAR_RESIZES = word_set("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
+KERAS_RESIZES = under(KERAS, "layers.UpSampling2D layers.Resizing")
+RESIZE_MODES = word_set("linear bilinear bicubic trilinear")
 
 
 @hazard("resize", "kernels")
@@ -37,13 +37,13 @@ def resize(survey: Survey) -> Matches:
     TensorFlow RFC 20210119, "Determinism": `tf.image.resize` gradient.
     """
     message = "the gradient of {} interpolation adds in no fixed order on a GPU"
-    for call in find_differentiated(survey, BY_MODE):
-        modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)
+    for call in find_differentiated(survey, RESIZE_MODE_PLACE):
+        modes = RESIZE_MODES & survey.texts(call.argument(RESIZE_MODE_PLACE[call.name], "mode"), call.function)
         if modes:
             yield call.node, message.format(min(modes))
-    for call in find_differentiated(survey, ALWAYS):
+    for call in find_differentiated(survey, BILINEAR_RESIZES):
         yield call.node, message.format("bilinear")
-    for call in find_differentiated(survey, KERAS_LAYERS):
-        modes = MODES & survey.texts(call.argument(None, "interpolation"), call.function)
+    for call in find_differentiated(survey, KERAS_RESIZES):
+        modes = RESIZE_MODES & survey.texts(call.argument(None, "interpolation"), call.function)
         if modes:
             yield call.node, message.format(min(modes))

@@ -27,11 +27,11 @@ def running_sum(survey: Survey) -> Matches:
     if "torch" in held_by_script(survey):
         return
     for call in survey.methods(["cumsum"], ("torch.",)):
-        if call.name.startswith("torch.") and not _is_whole(call, survey):
+        if call.name.startswith("torch.") and not _is_integer_sum(call, survey):
             yield call.node, "cumsum has no deterministic kernel on a GPU"
 
 
-def _is_whole(call: Called, survey: Survey) -> bool:
+def _is_integer_sum(call: Called, survey: Survey) -> bool:
     """Whether integers are summed: a mask, or values that are compared or converted to integers."""
     text = survey.nodes.code(call.node)
     return any(word in text for word in ("mask", "int", "long", "==", "<", ">", "len", "arange", "ones"))

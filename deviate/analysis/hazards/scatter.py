@@ -11,25 +11,25 @@ from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.tree import keywords
 from deviate.model.metric_vocabulary import word_set
 
-METHODS = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
+SCATTERING = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 ACCUMULATING = ("index_put_", "index_put", "put_")
-LIBRARIES = ("torch.",)
+SCATTER_LIBRARIES = ("torch.",)
 TORCH_SCATTER = under(
     ("torch_scatter.",),
     "scatter scatter_add scatter_sum scatter_mean scatter_mul scatter_softmax scatter_std scatter_log_softmax",
 )
-GRAPHS = under(
+GRAPH_LAYERS = under(
     ("torch_geometric.utils.", "torch_geometric.nn.", "torch_geometric.nn.pool.", "torch_geometric.nn.glob."),
     "scatter softmax global_add_pool global_mean_pool",
 ) | frozenset({"torch_geometric.nn.MessagePassing"})
-SEGMENTS = under(
+TENSORFLOW_SEGMENTS = under(
     TENSORFLOW,
     "math.unsorted_segment_sum math.unsorted_segment_mean math.unsorted_segment_prod math.unsorted_segment_sqrt_n "
     "math.segment_sum math.segment_prod math.segment_mean unsorted_segment_sum segment_sum segment_mean scatter_add "
     "scatter_nd_add tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_add",
 )
-JAX = word_set("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
-UPDATES = ("add", "multiply", "subtract", "divide")
+JAX_SEGMENTS = word_set("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
+JAX_UPDATES = ("add", "multiply", "subtract", "divide")
 
 
 @hazard("scatter", "kernels")
@@ -50,22 +50,22 @@ def scatter(survey: Survey) -> Matches:
         total = torch.zeros(10).index_add_(0, index, values)
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; pytorch_scatter, issue 226; TensorFlow RFC
-    20210119, "Determinism"; JAX documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
+    20210119, "Determinism"; JAX_SEGMENTS documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
     """
     is_free = "torch" not in held_by_script(survey)
-    for call in survey.methods(METHODS, LIBRARIES) if is_free else ():
+    for call in survey.methods(SCATTERING, SCATTER_LIBRARIES) if is_free else ():
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
-    for call in survey.methods(ACCUMULATING, LIBRARIES) if is_free else ():
+    for call in survey.methods(ACCUMULATING, SCATTER_LIBRARIES) if is_free else ():
         if is_true(call.argument(2, "accumulate")):
             yield call.node, f"{call.last} adds in no fixed order on several threads of a CPU"
     for call in survey.calls(_of_graphs(survey)) if is_free else ():
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
     for call in survey.calls(TORCH_SCATTER):
         yield call.node, f"{call.last} adds in no fixed order on a GPU, in every mode of PyTorch"
-    for call in kernels(survey, SEGMENTS | JAX):
+    for call in kernels(survey, TENSORFLOW_SEGMENTS | JAX_SEGMENTS):
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
     if "jax" in survey.graph.imported_packages and "jax" not in held_by_script(survey):
-        for call in survey.methods(UPDATES, ("jax.",)):
+        for call in survey.methods(JAX_UPDATES, ("jax.",)):
             if _is_at(call.node) and "unique_indices" not in keywords(call.node):
                 yield call.node, f"at[…].{call.last} adds in no fixed order on a GPU"
 
@@ -73,7 +73,7 @@ def scatter(survey: Survey) -> Matches:
 def _of_graphs(survey: Survey) -> Iterator[str]:
     """Functions and layers of PyTorch Geometric that sum messages; all layers called a convolution count."""
     for name in survey.names:
-        if name.startswith("torch_geometric.") and (name in GRAPHS or name.endswith("Conv")):
+        if name.startswith("torch_geometric.") and (name in GRAPH_LAYERS or name.endswith("Conv")):
             yield name
 
 

@@ -12,11 +12,11 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import positional
 from deviate.model.metric_vocabulary import word_set
 
-TAKING = word_set(
+ORDER_TAKERS = word_set(
     "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "
     "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
 )
-TAKING_METHODS = ("join", "pop", "extend")
+ORDER_TAKING_METHODS = ("join", "pop", "extend")
 
 
 @hazard("set-order", "order")
@@ -57,7 +57,7 @@ def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CST
                 if binding.how == "for" and isinstance(binding.value, cst.BaseExpression) and binding.value not in seen:
                     seen.add(binding.value)
                     yield binding.value, binding.value, function
-    for call in (*survey.calls(TAKING), *survey.methods(TAKING_METHODS, ("builtins.",))):
+    for call in (*survey.calls(ORDER_TAKERS), *survey.methods(ORDER_TAKING_METHODS, ("builtins.",))):
         for value in positional(call.node):
             yield value, call.node, call.function
         if call.last == "pop" and not call.node.args and isinstance(call.node.func, cst.Attribute):

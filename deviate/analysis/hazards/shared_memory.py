@@ -4,7 +4,7 @@ from deviate.analysis.hazards.names import TENSORFLOW, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 
-SERVERS = under(
+PARAMETER_SERVERS = under(
     TENSORFLOW,
     "distribute.experimental.ParameterServerStrategy distribute.ParameterServerStrategy train.replica_device_setter",
 )
@@ -31,5 +31,5 @@ def shared_memory(survey: Survey) -> Matches:
     """
     for call in survey.methods(["share_memory", "share_memory_"], ("torch.",)):
         yield call.node, "processes write to it without a lock, in any order"
-    for call in survey.calls(SERVERS):
+    for call in survey.calls(PARAMETER_SERVERS):
         yield call.node, "workers update the weights in any order"

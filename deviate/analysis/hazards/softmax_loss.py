@@ -5,12 +5,12 @@ from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey, is_true
 
-FUNCTIONS = under(
+TENSORFLOW_SOFTMAX_LOSSES = under(
     TENSORFLOW,
     "nn.softmax_cross_entropy_with_logits nn.softmax_cross_entropy_with_logits_v2 "
     "nn.sparse_softmax_cross_entropy_with_logits",
 )
-LOSSES = under(
+KERAS_SOFTMAX_LOSSES = under(
     KERAS,
     "losses.CategoricalCrossentropy losses.SparseCategoricalCrossentropy losses.categorical_crossentropy "
     "losses.sparse_categorical_crossentropy",
@@ -36,8 +36,8 @@ def softmax_loss(survey: Survey) -> Matches:
     Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: it "uses a nondeterministic
     algorithm on GPUs by default".
     """
-    for call in kernels(survey, FUNCTIONS):
+    for call in kernels(survey, TENSORFLOW_SOFTMAX_LOSSES):
         yield call.node, f"{call.last} adds in no fixed order on a GPU"
-    for call in kernels(survey, LOSSES):
+    for call in kernels(survey, KERAS_SOFTMAX_LOSSES):
         if is_true(call.argument(None, "from_logits")):
             yield call.node, f"{call.last} of logits adds in no fixed order on a GPU"

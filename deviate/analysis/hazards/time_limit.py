@@ -9,7 +9,7 @@ from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import dotted_name, last_name, walk
 
-LEAVING = ("sys.exit", "exit", "quit")
+EXITS = ("sys.exit", "exit", "quit")
 
 
 @hazard("time-limit", "timing")
@@ -36,11 +36,11 @@ def time_limit(survey: Survey) -> Matches:
     Source: Python documentation of `time.time`.
     """
     for call in survey.calls(CLOCKS):
-        for test in _tests(call, survey):
+        for test in _clock_tests(call, survey):
             yield test, "how many steps fit into the time differs between runs"
 
 
-def _tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
+def _clock_tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
     """Conditions on the elapsed time that end a loop."""
     previous: cst.CSTNode = call.node
     for parent in survey.nodes.ancestors(call.node):
@@ -75,7 +75,7 @@ def _is_limit(test: cst.CSTNode, statement: cst.CSTNode, survey: Survey) -> bool
         return not called & {"sleep", "poll", "wait"}
     body = statement.body if isinstance(statement, cst.If) else statement
     leaves = any(
-        isinstance(part, cst.Break) or (isinstance(part, cst.Call) and dotted_name(part.func) in LEAVING)
+        isinstance(part, cst.Break) or (isinstance(part, cst.Call) and dotted_name(part.func) in EXITS)
         for part in walk(body)
     )
     return leaves and bool(survey.nodes.loops_around(statement))

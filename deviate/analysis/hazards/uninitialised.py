@@ -9,13 +9,13 @@ from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 
-EMPTY = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+EMPTY_TENSORS = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
 INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
 )
-FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
+FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
 @hazard("uninitialised", "seeds")
@@ -54,16 +54,16 @@ def find_uninitialised(survey: Survey) -> Matches:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(TORCH_PARAMETERS):
         inner = next(iter(positional(call.node)), None)
-        name = _attribute(call.node, survey)
+        name = _attribute_of_parameter(call.node, survey)
         owner = call.function.owner
         if not isinstance(inner, cst.Call) or name is None or owner is None or fills_all:
             continue
-        is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY and _is_of_sizes(inner)
+        is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
         if is_empty and not _is_filled(name, owner):
             yield call.node, f"{name} is never filled: it starts with what was in memory"
 
 
-def _attribute(node: cst.CSTNode, survey: Survey) -> str | None:
+def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
     parent = survey.nodes.parents.get(node)
     if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
         return dotted_name(parent.targets[0].target)
@@ -81,7 +81,7 @@ def _is_filled(name: str, owner: Class) -> bool:
     """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
     for method in owner.methods.values():
         for part in walk(method.node):
-            if isinstance(part, cst.Call) and last_name(part.func) in FILLING:
+            if isinstance(part, cst.Call) and last_name(part.func) in FILLING_METHODS:
                 return True
             if method.name != "forward" and isinstance(part, cst.Call):
                 touched = [node for argument in part.args for node in walk(argument.value)]

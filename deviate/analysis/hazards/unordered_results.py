@@ -10,11 +10,11 @@ from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
 from deviate.model.metric_vocabulary import word_set
 
-COMPLETED = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
-PARALLEL = ("map", "interleave", "batch", "ragged_batch", "from_generator")
-OPTIONS = ("deterministic", "experimental_deterministic")
-SLOPPY = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
-QUEUES = under(
+COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
+PARALLEL_METHODS = ("map", "interleave", "batch", "ragged_batch", "from_generator")
+ORDER_OPTIONS = ("deterministic", "experimental_deterministic")
+SLOPPY_INTERLEAVES = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
+SHUFFLING_QUEUES = under(
     TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
 )
 
@@ -45,7 +45,7 @@ def unordered_results(survey: Survey) -> Matches:
     """
     flow = Flow(survey)
     message = "results come in the order in which they are done"
-    for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
+    for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETION_ITERATORS)):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, message
     for call in survey.calls(TORCH_LOADERS):
@@ -60,17 +60,17 @@ def unordered_results(survey: Survey) -> Matches:
 
 def _of_tensorflow(survey: Survey) -> Matches:
     message = "elements come in the order in which they are done"
-    for call in survey.methods(PARALLEL, ("tensorflow.",)):
+    for call in survey.methods(PARALLEL_METHODS, ("tensorflow.",)):
         if is_false(call.argument(None, "deterministic")):
             yield call.node, message
-    for call in survey.calls(SLOPPY):
+    for call in survey.calls(SLOPPY_INTERLEAVES):
         if is_true(call.argument(2, "sloppy")):
             yield call.node, message
-    for call in survey.calls(QUEUES):
+    for call in survey.calls(SHUFFLING_QUEUES):
         threads = keywords(call.node).get("num_threads")
         if threads is not None and constant_number(threads) != 1:
             yield call.node, message
-    for name in OPTIONS:
+    for name in ORDER_OPTIONS:
         for target, value, _ in survey.attribute_assignments.get(name, ()):
             is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
             if is_false(value) and is_option:

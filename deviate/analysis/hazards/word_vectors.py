@@ -5,7 +5,7 @@ from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.tree import constant_number
 
-MODELS = under(
+WORD_VECTOR_MODELS = under(
     ("gensim.models.",),
     "Word2Vec FastText Doc2Vec word2vec.Word2Vec fasttext.FastText doc2vec.Doc2Vec LdaMulticore",
 )
@@ -29,7 +29,7 @@ def word_vectors(survey: Survey) -> Matches:
     Source: gensim documentation of `Word2Vec`, parameter `seed`: "you must also limit the model to a single worker
     thread (workers=1)".
     """
-    for call in survey.calls(MODELS):
+    for call in survey.calls(WORD_VECTOR_MODELS):
         workers = call.argument(None, "workers")
         if workers is None or constant_number(workers) not in (0, 1):
             yield call.node, "threads write to the same vectors in any order"
