@@ -46,7 +46,8 @@ def compare_curves(
 
     A value that is not finite counts as not reported. Where neither side shows spread the band has no width if both are
     equal, and no ends if they are not: nothing is said about that step.
-    Source: `simultaneous_quantile` for the band; the area is the trapezoid rule over the range of steps, so a mean over the curve.
+    Source: `simultaneous_quantile` for the band; the area is the trapezoid rule over the range of steps, so a mean over
+    the curve.
     """
     sides = [_curves(baseline, metric.name), _curves(candidate, candidate_metric.name)]
     if not all(sides):
