@@ -9,8 +9,8 @@ from harness import Child, Result
 
 HEAD = """\
 import sys
-from _deviate_guest.runtime import guest
-capture = guest._context.capture
+from _deviate_guest import runtime
+capture = runtime._context.capture
 def array(*values):
     from array import array
     return "float64", (len(values),), array("d", values).tobytes()
